@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +15,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table, TableId
 from simulator.native.program import ARROW, Program, RoomOf, compiled, write
 
 Ints = npt.NDArray[np.int64]
+
+
+class Border(enum.IntFlag):
+    """Borders of a snapshot: the first and last row of all, and of each table."""
+
+    FIRST = 1
+    TABLE_FIRST = 2
+    TABLE_LAST = 4
+    LAST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,11 @@ class Envelope:
 
     `txn_in_second`, where the log has one position for all changes of a transaction (`Log.one_a_transaction`), is
     `in_second` of the first of them. `header`, where the stream knows it, is what the server logs of the change's
-    transaction: an array of `simulator.model.TransactionHeader`. `halves` are `place` and `places` where a product
-    counts halves of updates.
+    transaction: an array of `simulator.model.TransactionHeader`. `counted` are `place` and `places` where a product
+    counts otherwise than the stream, and `place_in_table` the change's place among those of its table in its
+    transaction, from 1, where it counts these (`simulator.delivery.counts`).
+
+    `borders` are those of its snapshot at which a row stands, bits of `Border`; None of all that is no snapshot.
 
     `statement_ms` is when the change's statement began, where the source's log has that (`Source.logs_statement_times`)
     and it is not the time of the commit.
@@ -58,10 +71,13 @@ class Envelope:
     in_second: Ints = None  # type: ignore[assignment]
     txn_in_second: Ints | None = None
     header: npt.NDArray[Any] | None = None
-    halves: Ints | None = None
+    counted: Ints | None = None
+    place_in_table: Ints | None = None
     statement_ms: Ints | None = None
+    borders: Ints | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
+    SOME = ("txn_in_second", "header", "place_in_table", "statement_ms", "borders")
 
     def __post_init__(self) -> None:
         if self.in_second is None:
@@ -69,14 +85,8 @@ class Envelope:
 
     def take(self, rows: Ints) -> Envelope:
         arrays = {name: getattr(self, name)[rows] for name in Envelope.ARRAYS}
-        return replace(
-            self,
-            txn_in_second=None if self.txn_in_second is None else self.txn_in_second[rows],
-            header=None if self.header is None else self.header[rows],
-            halves=None if self.halves is None else self.halves[:, rows],
-            statement_ms=None if self.statement_ms is None else self.statement_ms[rows],
-            **arrays,
-        )
+        arrays |= {name: array[rows] for name in Envelope.SOME if (array := getattr(self, name)) is not None}
+        return replace(self, counted=None if self.counted is None else self.counted[:, rows], **arrays)
 
     @property
     def logged_ms(self) -> Ints:
@@ -86,12 +96,12 @@ class Envelope:
     @property
     def place(self) -> Ints:
         """The change's place in its transaction, from 1, as the product counts."""
-        return self.seq if self.halves is None else self.halves[0]
+        return self.seq if self.counted is None else self.counted[0]
 
     @property
     def places(self) -> Ints:
         """The changes in its transaction, as the product counts."""
-        return self.size if self.halves is None else self.halves[1]
+        return self.size if self.counted is None else self.counted[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,17 @@ class LoggedColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class TableCounts:
+    """The changes of transactions by table: transaction i has the entries `starts[i]` to `starts[i + 1]`, in the order
+    of the tables' first changes. Entry e: `changes[e]` changes of `tables[table[e]]`."""
+
+    tables: tuple[TableId, ...]
+    table: Ints
+    changes: Ints
+    starts: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeBatch:
     """Changes of one table version and one kind, in stream order. Images are Arrow columns in table order.
 
@@ -128,6 +149,8 @@ class ChangeBatch:
 
     `row_numbers` gives the number of each change's row, which keeps it as long as it lives; made when asked for, not of
     marks. `logged`: where the images in the log lack columns, those that they hold; here all have their values.
+
+    `counts`: of COMMIT marks, where the product counts them, the changes of their transactions by table.
 
     `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
     `sources.mysql.typed_json`), where that differs from their text.
@@ -142,6 +165,7 @@ class ChangeBatch:
     typed_json: ChangeBatch | None = None
     logged: LoggedColumns | None = None
     row_numbers: Callable[[], Ints] | None = None
+    counts: TableCounts | None = None
 
     def __len__(self) -> int:
         return len(self.envelope.turn)
@@ -249,34 +273,17 @@ _KINDS: Final = tuple(Kind)  # by number, without the enum's call
 
 @dataclass(frozen=True, slots=True)
 class MessageBatch:
-    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange.
-
-    Where the compiled library writes, `values` is the program of a part's values, whose column stays empty until
-    `concat` has the values of all parts of a block written in stream order; `check` is then told how many bytes the
-    longest value of the part has.
-    """
+    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange."""
 
     columns: pa.RecordBatch
-    values: Program | None = None
-    check: Callable[[int], None] | None = None
 
     @classmethod
-    def of(
-        cls, count: int, values: Program | None = None, check: Callable[[int], None] | None = None, **columns: Any
-    ) -> MessageBatch:
+    def of(cls, count: int, **columns: Any) -> MessageBatch:
         """A batch from some of the schema's columns; the rest is null."""
-        filled = {**columns, "value": _unwritten(count)} if values is not None else columns
-        return cls(
-            pa.RecordBatch.from_arrays(
-                [
-                    filled[field.name] if field.name in filled else pa.nulls(count, field.type)
-                    for field in MESSAGE_SCHEMA
-                ],
-                schema=MESSAGE_SCHEMA,
-            ),
-            values,
-            check,
-        )
+        arrays = [
+            columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in MESSAGE_SCHEMA
+        ]
+        return cls(pa.RecordBatch.from_arrays(arrays, schema=MESSAGE_SCHEMA))
 
     def __len__(self) -> int:
         return int(self.columns.num_rows)
@@ -346,18 +353,13 @@ def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageB
     Raises OverflowError where the values have more than 2 GiB together.
     """
     if len(batches) == 1:  # of a block, which is in order
-        (batch,) = batches
-        if batch.values is None:
-            return batch
-        values = _written(batches, np.arange(len(batch)), room_of)
-        at = MESSAGE_SCHEMA.get_field_index("value")
-        return MessageBatch(batch.columns.set_column(at, MESSAGE_SCHEMA.field(at), values))
+        return batches[0]
     order = _stream_order(batches)
     columns = []
     for field in MESSAGE_SCHEMA:
         parts = [batch[field.name] for batch in batches]
         if field.name == "value" and compiled():
-            columns.append(_written(batches, order, room_of))
+            columns.append(_sorted_values(batches, order, room_of))
         elif all(part.null_count == len(part) for part in parts):
             columns.append(pa.nulls(len(order), field.type))  # nothing to sort: most products have no keys or headers
         elif pa.types.is_dictionary(field.type):
@@ -385,35 +387,17 @@ def _stream_order(batches: Sequence[MessageBatch]) -> Ints:
     return np.argsort(keys, kind="stable")
 
 
-def _written(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:
-    """The values of all batches in this order, written by the library."""
-    programs, nulls = list[Program](), list[npt.NDArray[np.bool_]]()
+def _sorted_values(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:
+    """The values of all batches in this order, copied by the library."""
+    programs = []
     for batch in batches:
-        program = batch.values
-        if program is None:
-            program = Program()
-            program.texts(batch["value"])
-        programs.append(program)
-        nulls.append(
-            np.asarray(batch["value"].is_null()) if program is not batch.values else np.zeros(len(batch), bool)
-        )
+        programs.append(Program())
+        programs[-1].texts(batch["value"])
     sizes = [len(batch) for batch in batches]
     of = np.repeat(np.arange(len(batches), dtype=np.int32), sizes)[order]
     rows = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])[order]
-    missing = np.concatenate(nulls)[order]
-    values = write(programs, len(order), of, rows, nulls=missing, type=pa.binary(), room_of=room_of)
-    if any(batch.check is not None for batch in batches):
-        longest = np.zeros(len(batches), dtype=np.int32)
-        np.maximum.at(longest, of, np.asarray(pc.binary_length(values).fill_null(0)))
-        for batch, size in zip(batches, longest.tolist(), strict=True):
-            if batch.check is not None:
-                batch.check(size)
-    return values
-
-
-def _unwritten(count: int) -> pa.Array:
-    """Values that are empty: their offsets are what counts."""
-    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(bytes(4 * count + 4)), pa.py_buffer(b"")], 0)
+    nulls = np.concatenate([np.asarray(batch["value"].is_null()) for batch in batches])[order]
+    return write(programs, len(order), of, rows, nulls=nulls, type=pa.binary(), room_of=room_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def numbers_of(table: Table, rows: Sequence[Row]) -> Ints:
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
     """The values of the messages that a batch makes, all in one partition: written with their block, as in a run."""
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=None, key=None)
-    return concat([codec.messages(packed, part=True)])["value"].to_pylist()
+    return concat(list(codec.messages(packed)))["value"].to_pylist()
 
 
 # ---------------------------------------------------------------------------------------------------------- cases

@@ -15,7 +15,8 @@ from decoding import Number
 
 from simulator import sources
 from simulator.batch import ChangeBatch
-from simulator.formats.format import kind_of
+from simulator.delivery.steps.times import previous_commits
+from simulator.formats.writing import kind_of
 from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, Kind, Message, SchemaChange
 from simulator.split import split
 from simulator.stream.engine.block import Block
@@ -47,7 +48,7 @@ class Expected:
         lost = NOT_DELETED.get(self.at, ()) if batch.kind is DELETE else ()
         self.readings |= {n: Reading(left_out=True) for n, c in self.columns.items() if c.type.name in lost}
         self.left_out = {name for name, how in self.readings.items() if how.left_out}
-        previous = codec_of(format, source).layout.event_time == "previous commit"
+        previous = previous_commits in codec_of(format, source).layout.steps
         self.event_ms = [PREVIOUS_MS] * len(batch) if previous else batch.envelope.event_ms.tolist()
         places = range(len(self.columns))
         self.before = self._rows(None if batch.before is None else [batch.full_before(place) for place in places])
@@ -126,11 +127,12 @@ def problems_of(format: str, source: str, block: Block, messages: Sequence[Messa
         kinds |= {mark for mark in MARKS if codec.sends(mark)}
     if {message.kind for message in messages} != kinds:
         yield f"messages are {sorted({message.kind.name for message in messages})}, not {sorted(k.name for k in kinds)}"
-    sql = [statement(format, message.value or b"") for message in messages if message.kind is DDL]
+    told = [(message.kind, message.value) for message in messages if message.value is not None]  # else a tombstone
+    sql = [statement(format, value) for kind, value in told if kind is DDL]
     if sql != [event.sql for event in events if isinstance(event, SchemaChange)]:
         yield f"statements are {sql}"
     for kind, rows in expected.items():
-        found = [c for message in messages if message.kind is kind for c in changes(format, message.value or b"")]
+        found = [change for told_kind, value in told if told_kind is kind for change in changes(format, value)]
         if len(found) != len(rows):
             yield f"{kind.name}: {len(found)} changes, not {len(rows)}"
             continue

@@ -70,8 +70,8 @@ class Replay:
         for item in sorted([*rows, *events], key=lambda item: item.order):
             if isinstance(item, SchemaChange):
                 self.statement(item)
-            else:
-                self.apply(changes(self.format, item.value or b""))
+            elif item.value is not None:  # else it is a tombstone
+                self.apply(changes(self.format, item.value))
 
     def apply(self, told: list[Change]) -> None:
         """The changes of one message. Rows leave their places before others take them."""

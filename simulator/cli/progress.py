@@ -191,14 +191,15 @@ def _departures(job: Job) -> Iterator[str]:
 
 def unsent_columns(job: Job) -> list[str]:
     """The columns that no message has."""
-    sent = job.codec.layout.columns
-    if sent is None or not job.codec.sends(INSERT):
+    if not job.codec.sends(INSERT):
         return []
+    sent = job.codec.layout.writer.columns
     return [
         f"{table.id}.{column.name}"
         for table in job.stream.first_tables
-        for place, column in enumerate(table.columns)
-        if place not in sent(table, INSERT)
+        if (positions := sent(table, INSERT)) is not None
+        for position, column in enumerate(table.columns)
+        if position not in positions
     ]
 
 

@@ -86,7 +86,7 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = pack(batch, codec.layout.packing)
-    messages = codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None))
+    messages = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
     known = members_of(codec.format)
     after = [name for name, member in known.items() if member.meaning == "after"]
     rows = []

@@ -48,7 +48,7 @@ class Addressed:
 
 class Router:
     """Addresses changes. `partitions(topic)` is the topic's partition count; asked once per topic. `tables` are those
-    that there are before the stream."""
+    that there are before the stream, `database` is the stream's."""
 
     def __init__(
         self,
@@ -58,8 +58,10 @@ class Router:
         partitions: Callable[[str], int],
         texts: Texts,
         tables: Collection[TableId] = (),
+        *,
+        database: str = "",
     ) -> None:
-        self.routing, self.route, self._texts = routing, route, texts
+        self.routing, self.route, self._texts, self._database = routing, route, texts, database
         self.topics = routing.topics.mapping(tables).named(topic)
         self._policy = _chosen(routing, route)
         self._partitions = partitions
@@ -89,12 +91,14 @@ class Router:
         return ()
 
     def changes(self, batch: ChangeBatch) -> Addressed:
-        """Where the rows of a batch go. Transaction marks go to one partition."""
+        """Where the rows of a batch go, or its transaction marks."""
+        if batch.kind in MARKS:
+            address = self.routing.statements.marks(batch.table.id, self)
+            (partition,) = address.partitions
+            return Addressed(address.topic, None if partition is None else np.full(len(batch), partition), None)
         topic = self.topics.of(batch.table.id)
         count = self.count(topic)
         only = self.only(topic)
-        if batch.kind in MARKS:
-            return Addressed(topic, np.full(len(batch), only), None)
         if count == 1 and self.routing.key is not hashed_text and not isinstance(self._policy, ByClient):
             spread = Spread(np.full(len(batch), only))  # nothing to hash
         else:
@@ -102,9 +106,10 @@ class Router:
         keys = None if self.routing.key is None else self.routing.key(batch, spread, self._texts)
         return Addressed(topic, spread.partitions, keys)
 
-    def event(self, database: str, event: Event) -> list[tuple[Event, Address]]:
-        """Where a DDL statement, a logged text, or a heartbeat (of the database) goes, and what it names there."""
-        return list(self.routing.statements.addresses(event, database, self))
+    def event(self, event: Event) -> list[tuple[Event, Address]]:
+        """Where a DDL statement, a logged text, or a heartbeat (of the stream's database) goes, and what it names
+        there."""
+        return list(self.routing.statements.addresses(event, self._database, self))
 
     def only(self, topic: str) -> int:
         """The partition of what goes to one alone. Raises UsageError where the topic has not so many."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -90,10 +90,14 @@ class Destination(Protocol):
     def count(self, topic: str) -> int: ...
     def only(self, topic: str) -> int: ...
 
+    def event(self, event: Event) -> Sequence[tuple[Event, Address]]:
+        """Where the product's routing sends an event, and what it names there."""
+        ...
+
 
 @dataclass(frozen=True)
 class Statements:
-    """Where DDL, logged texts and heartbeats go: partition 0 of their table's topic, without a key.
+    """Where DDL, logged texts, heartbeats and transaction marks go: partition 0 of their table's topic, without a key.
 
     `topic`: a topic that all DDL goes to. `renamed`: the statement that renames a table goes where the `new` name
     leads, or the `old` one. Products that address them otherwise say in a subclass what differs.
@@ -132,6 +136,11 @@ class Statements:
         topic = to.topics.of(names, self.pattern(event, to))
         return Address(topic, self.partitions(event, topic, to), self.key(event, names))
 
+    def marks(self, names: TableId, to: Destination) -> Address:
+        """Where the marks of transactions go: to one partition, or where the client decides by the writer's key."""
+        topic = to.topics.of(names)
+        return Address(topic, (to.only(topic),))
+
     def parts(self, event: Event) -> Iterator[Event]:
         """A statement once for each of its tables, which it names then."""
         if not isinstance(event, SchemaChange) or event.tables == ((event.before, event.after),):
@@ -161,7 +170,7 @@ class Routing:
     `policies` are what `--route` may say, the default first; `aliases` are the vendor's words for them.
     `split`: updates that are delivered as DELETE + INSERT:
     none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
-    the row key) under any policy, or all. `counts_halves`: such an update counts as two changes of its transaction.
+    the row key) under any policy, or all.
     """
 
     topics: Topics
@@ -169,7 +178,6 @@ class Routing:
     key: Key | None = None
     split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
-    counts_halves: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 

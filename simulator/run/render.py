@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints, MessageBatch, concat
-from simulator.delivery.as_logged import as_logged
 from simulator.delivery.batches import runs, shared
-from simulator.delivery.halves import counted
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import Packing, cut, pack
 from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
+from simulator.delivery.steps import Changes
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
 from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, OrderKey, SchemaChange, Table
@@ -44,7 +44,7 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
     envelope = Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one))
     batch = ChangeBatch(table, INSERT, envelope, image, None, row_numbers=one.copy)
     try:
-        codec.messages(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None))
+        deque(codec.messages(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None)), 0)
     except UnsupportedType:
         return False
     return True
@@ -71,7 +71,7 @@ class Renderer:
     ) -> None:
         self.stream, self.codec, self._now_ms = stream, codec, now_ms
         tables, texts = stream.names_at_start, codec.layout.writer.text
-        self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables)
+        self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables, database=stream.database)
 
     def needed(self, table: Table, kind: Kind) -> Collection[int] | None:
         """Places of the columns that the messages of a kind are made of; None: all of them."""
@@ -81,10 +81,14 @@ class Renderer:
         kinds = [each for each in ((UPDATE, INSERT, DELETE) if halves else (kind,)) if self.codec.sends(each)]
         if not kinds:
             return ()
-        if layout.columns is None or (packing is not None and (packing.row_bytes is not None or packing.distinct)):
+        if packing is not None and (packing.row_bytes is not None or packing.distinct):
             return None
-        printed = {place for each in kinds for place in layout.columns(table, each)}
-        return printed | {*table.row_key_positions, *self.router.columns(table), *(split or ())}
+        positions = {*table.row_key_positions, *self.router.columns(table), *(split or ())}
+        for sent in kinds:
+            if (written := layout.writer.columns(table, sent)) is None:
+                return None
+            positions |= {*written}
+        return positions
 
     def begin(self, where: TurnBlock | SnapshotBlock) -> tuple[Block, bool]:
         """A block, and whether it is of the snapshot."""
@@ -107,36 +111,40 @@ class Renderer:
 
     def parts(self, block: Block) -> list[MessageBatch]:
         """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together."""
+        changes = self._sent(block)
+        for step in self.codec.layout.steps:
+            changes = step(changes)
+        packing = self.codec.layout.packing
+        if packing is not None and packing.scope == "partition" and block.batches and block.batches[0].envelope.phase:
+            parts = self._shared(changes.batches, block, packing)
+        else:
+            parts = [part for batch in changes.batches for part in self._messages(batch)]
+        if changes.events:
+            parts.append(self.codec.event_messages(changes.events, self.router))
+        return [part for part in parts if len(part)]
+
+    def _sent(self, block: Block) -> Changes:
+        """The changes and events of a block that the product sends, with the time of writing; updates are split."""
         write_ms = None if self._now_ms is None else self._now_ms()
-        batches = list(block.batches)
+        batches = [batch for batch in block.batches if self.codec.sends(batch.kind)]
+        if self.codec.layout.row_images == frozenset() and any(batch.logged is not None for batch in batches):
+            raise refusal(self.codec, self.stream)
         for kind in MARKS:
             if self.codec.sends(kind) and (marked := marks(block.batches, kind, self.stream.database)) is not None:
                 batches.append(marked)
-        halves: Sequence[ChangeBatch] = [
+        halves = [
             half
             for batch in batches
-            if self.codec.sends(batch.kind)
-            for half in split(self._reported(batch, write_ms), self.router.split_by(batch.table))
+            for half in split(self._stamped(batch, write_ms), self.router.split_by(batch.table))
         ]
-        if self.router.routing.counts_halves:
-            halves = counted(halves)
-        packing = self.codec.layout.packing
-        if packing is not None and packing.scope == "partition" and block.batches and block.batches[0].envelope.phase:
-            parts = self._shared(halves, block, packing)
-        else:
-            parts = [self._messages(half) for half in halves]
-        events = [self._timed_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
-        if events:
-            addressed = [each for event in events for each in self.router.event(self.stream.database, event)]
-            parts.append(self.codec.event_messages(*zip(*addressed, strict=True)))
-        return [part for part in parts if len(part)]
+        events = [self._stamped_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
+        return Changes(halves, events, self.stream)
 
-    def _messages(self, batch: ChangeBatch) -> MessageBatch:
+    def _messages(self, batch: ChangeBatch) -> list[MessageBatch]:
         with _sizes_named([batch]):
             to = self.router.changes(batch)
             events = pack(batch, self.codec.layout.packing)
-            packed = cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)
-            return self.codec.messages(packed, part=True)
+            return list(self.codec.messages(cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)))
 
     def _shared(self, halves: Sequence[ChangeBatch], block: Block, packing: Packing) -> list[MessageBatch]:
         """Messages with rows of several transactions: those that follow each other in their partition. A statement
@@ -154,39 +162,25 @@ class Renderer:
             [np.searchsorted(borders, half.envelope.turn, side="right") for half in halves],
             [half.envelope.event_ms // packing.window_ms for half in halves],
         )
-        parts = []
+        parts = list[MessageBatch]()
         with _sizes_named(halves):
             for half, run, at in zip(halves, numbers, to, strict=True):
-                parts.append(self.codec.messages(shared(half, run, at, packing.max_rows), part=True))
+                parts += self.codec.messages(shared(half, run, at, packing.max_rows))
         return parts
 
-    def _reported(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
-        """The changes with the times and the JSON that the product reports."""
-        if self.codec.layout.typed_json and batch.typed_json is not None:
-            batch = batch.typed_json
-        if batch.logged is not None:
-            batch = self._partial(batch)
-        envelope = batch.envelope
-        if self.stream.delay is not None:
-            envelope = replace(envelope, write_ms=self.stream.delay.write_ms(envelope.event_ms))
-        if self.codec.layout.event_time == "previous commit" and envelope.phase:
-            envelope = replace(envelope, event_ms=self.stream.previous_ms(envelope.turn))
+    def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
+        """The changes with the time at which the product writes them."""
         if write_ms is not None:
-            envelope = replace(envelope, write_ms=np.full(len(batch), write_ms, dtype=np.int64))
-        return batch if envelope is batch.envelope else replace(batch, envelope=envelope)
+            written = np.full(len(batch), write_ms, dtype=np.int64)
+        elif self.stream.delay is not None:
+            written = self.stream.delay.write_ms(batch.envelope.event_ms)
+        else:
+            return batch
+        return replace(batch, envelope=replace(batch.envelope, write_ms=written))
 
-    def _partial(self, batch: ChangeBatch) -> ChangeBatch:
-        if self.codec.layout.row_images == frozenset():
-            raise refusal(self.codec, self.stream)
-        return as_logged(batch) if self.codec.layout.logged_is_whole else batch
-
-    def _timed_event(self, event: Event, write_ms: int | None) -> Event:
-        if self.stream.delay is not None:
-            written = self.stream.delay.write_ms(np.array([event.event_ms], dtype=np.int64))
-            event = replace(event, write_ms=int(written[0]))
-        if self.codec.layout.event_time == "previous commit" and event.order.phase:
-            turn = np.array([event.order.turn], dtype=np.int64)
-            event = replace(event, event_ms=int(self.stream.previous_ms(turn)[0]))
+    def _stamped_event(self, event: Event, write_ms: int | None) -> Event:
+        if write_ms is None and self.stream.delay is not None:
+            write_ms = int(self.stream.delay.write_ms(np.array([event.event_ms], dtype=np.int64))[0])
         return event if write_ms is None else replace(event, write_ms=write_ms)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.delivery.as_logged import as_logged
+from simulator.delivery.steps.images import logged_columns
 from simulator.model import ABSENT, Column, OrderKey, RowChange, Table
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Stream
@@ -22,7 +22,7 @@ Row: TypeAlias = dict[str, Any]
 def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
     """The changes of a batch one by one, with the columns that the log holds. `texts`: with values as this system's
     client prints them."""
-    batch = as_logged(batch)
+    batch = logged_columns(batch)
     count, at = len(batch), batch.envelope
     columns = batch.table.columns
     after = [None] * count if batch.after is None else _rows(columns, batch.after, texts)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.model import ABSENT, Column, Event, Kind
 from simulator.text.json_style import Style, quote
-from simulator.text.template import Piece, join
+from simulator.text.template import Choice, Piece, join
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import (
     Cell,
     Cells,
     Codes,
     Field,
+    InRows,
     Members,
     Order,
     PerChange,
@@ -67,16 +69,25 @@ class Encoder:
     def _object(self, fields: tuple[Field, ...], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []
         for lead, value in self._present(fields, packed.changes.kind):
-            if isinstance(value, PerChange):
-                pieces += self._per_change(lead, value, packed)
+            if isinstance(value, InRows):
+                rows = value.rows(packed.changes)[packed.starts[:-1]]
+                slots = np.where(rows, np.arange(len(packed)), -1).astype(np.int32)
+                pieces.append(Choice(self._member(lead, value.value, packed, images), slots, "", len(packed)))
             else:
-                pieces += [lead, *self._value(value, packed, images)]
+                pieces += self._member(lead, value, packed, images)
         return [*pieces, "}"] if pieces else ["{}"]
+
+    def _member(self, lead: str, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
+        if isinstance(value, PerChange):
+            return self._per_change(lead, value, packed)
+        return [lead, *self._value(value, packed, images)]
 
     def _present(self, fields: tuple[Field, ...], kind: Kind) -> list[tuple[str, Value]]:
         """What stands in messages of a kind, each behind its name."""
         if (id(fields), kind) not in self._fields:
             there = [(field.name, value) for field in fields if (value := field.on(kind)) is not ABSENT]
+            if there and isinstance(there[0][1], InRows):
+                raise ValueError(f"the member {there[0][0]!r} begins an object, so it cannot be in some rows alone")
             named = [(f"{',' if i else '{'}{quote(name, self.style)}:", value) for i, (name, value) in enumerate(there)]
             self._fields[id(fields), kind] = named
         return self._fields[id(fields), kind]
@@ -91,8 +102,8 @@ class Encoder:
                 return images.rows(value)
             case Codes():
                 return images.codes(value.cells)
-            case PerEvent():
-                raise TypeError("a PerEvent value cannot stand in a message about rows")
+            case PerEvent() | InRows():
+                raise TypeError(f"{value} cannot stand here in a message about rows")
             case _:
                 return [json_text(value, self.style)]
 

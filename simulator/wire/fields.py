@@ -129,7 +129,16 @@ class Members:
     fields: tuple[Field, ...]
 
 
-Placeholder = PerTable | PerChange | PerEvent | Rows | Codes | Members
+@dataclass(frozen=True)
+class InRows:
+    """A value that only some changes have; messages of the others lack the member. `rows(batch)` is true where it is
+    there; a message shows its first row's. The first member of an object is in all rows."""
+
+    rows: Callable[[ChangeBatch], npt.NDArray[np.bool_]]
+    value: Value
+
+
+Placeholder = PerTable | PerChange | PerEvent | Rows | Codes | Members | InRows
 Value = Placeholder | str | int | bool | None | Any  # Any: ABSENT
 
 

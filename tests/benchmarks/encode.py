@@ -60,7 +60,7 @@ def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
 def measure(job: Job, format: str, unit: Rowwise, *, rounds: int) -> list[str]:
     """A format's row of the table: medians of alternating rounds."""
     packed, values = cut_up(job)
-    pieces, own = job.codec.layout.writer.pieces, rowwise(values, job.codec.layout.container)
+    pieces, own = job.codec.layout.writer.values.pieces, rowwise(values, job.codec.layout.container)
     progress(f"{format}: {len(values):,} messages in {len(packed)} batches")
 
     def columns() -> float:

@@ -928,4 +928,4 @@ def _refuses_name(format: str, source: str, name: str, column: Column | None = N
 def _write(format: str, source: str, table: Table) -> None:
     batch = batch_of(table, INSERT, [[None] * len(table.columns)], source=source)
     layout = codec_of(format, source).layout
-    layout.writer.pieces(cut(batch, pack(batch, layout.packing), topic="t", partition=None, key=None))
+    list(layout.writer.messages(cut(batch, pack(batch, layout.packing), topic="t", partition=None, key=None)))

@@ -50,7 +50,8 @@ BIG: Final = table_of("big", {"id": "int", "l": "longtext"}, ["id"])
 def router_of(format: str, n: int, route: str | None = None, topic: str | None = None) -> Router:
     codec = codec_of(format)
     routing = codec.layout.routing
-    return Router(routing, parse_route(route, routing), topic, lambda topic: n, codec.layout.writer.text)
+    parsed, texts = parse_route(route, routing), codec.layout.writer.text
+    return Router(routing, parsed, topic, lambda topic: n, texts, database="inventory")
 
 
 def partitions(router: Router, batch: ChangeBatch) -> list[int]:
@@ -495,7 +496,7 @@ DROPPED: Final = statement(ITEMS, None, SchemaChangeKind.DROP_TABLE)
 @pytest.mark.parametrize("route", ["single", "table", "key", "columns:name"])
 @pytest.mark.parametrize("change", [CREATED, ALTERED, DROPPED])
 def test_canal_statements_go_to_partition_0(change: SchemaChange, route: str) -> None:
-    assert router_of("canal-json", 97, route).event("inventory", change) == [(change, Address("example", (0,)))]
+    assert router_of("canal-json", 97, route).event(change) == [(change, Address("example", (0,)))]
 
 
 @each([ALTERED, DROPPED])
@@ -503,11 +504,11 @@ def test_dts_statements_go_with_their_table_under_the_table_policy(change: Schem
     rows = partitions(router_of("dts-canal-json", 97, "table"), batch_of(ITEMS, INSERT, [["1", "a", "1"]]))
     assert rows != [0]
     for route, goes_to in (("table", tuple(rows)), ("single", (0,)), ("key", (0,)), ("columns:name", (0,))):
-        assert router_of("dts-canal-json", 97, route).event("inventory", change) == [(change, Address("dts", goes_to))]
+        assert router_of("dts-canal-json", 97, route).event(change) == [(change, Address("dts", goes_to))]
 
 
 def test_dts_statements_about_no_table_go_to_partition_0() -> None:
-    assert router_of("dts-canal-json", 97, "table").event("inventory", CREATED) == [(CREATED, Address("dts", (0,)))]
+    assert router_of("dts-canal-json", 97, "table").event(CREATED) == [(CREATED, Address("dts", (0,)))]
 
 
 def test_topics() -> None:
@@ -516,7 +517,7 @@ def test_topics() -> None:
     router = router_of("canal-json", 3, topic="cdc.{database}.{table}")
     assert router.changes(batch_of(ITEMS, INSERT, [["1", "a", "1"]])).topic == "cdc.inventory.items"
     for event, topic in ((ALTERED, "cdc.inventory.items"), (CREATED, "cdc.inventory.ddl")):
-        assert [address.topic for _, address in router.event("inventory", event)] == [topic]
+        assert [address.topic for _, address in router.event(event)] == [topic]
 
 
 def test_partitions_of_a_topic_are_asked_once() -> None:

@@ -310,7 +310,7 @@ def test_the_page_examples_of_rows(
     ]
 )
 def test_the_page_examples_of_statements(format: str, example: str, event_ms: int, write_ms: int) -> None:
-    sent = codec_of(format).layout.writer.encode_event(statement(event_ms, write_ms), DDL)
+    sent = codec_of(format).layout.writer.values.encode_event(statement(event_ms, write_ms), DDL)
     assert sent == compact(printed(example))
 
 
@@ -339,7 +339,9 @@ def test_the_page_example_of_an_envelope_with_a_statement() -> None:
     """One correction: `ts_ms` of the source, which the page copied from its other example."""
     expected = printed(ENVELOPE_DDL)
     expected["payload"]["source"]["ts_ms"] = expected["payload"]["ts_ms"]
-    sent = codec_of(ENVELOPE, "mysql-5.7").layout.writer.encode_event(statement(1669797212000, 1669797213247), DDL)
+    sent = codec_of(ENVELOPE, "mysql-5.7").layout.writer.values.encode_event(
+        statement(1669797212000, 1669797213247), DDL
+    )
     assert without_schema(sent) == compact(expected)
 
 
@@ -464,7 +466,8 @@ def test_rows_are_counted_in_each_partition() -> None:
     batch = batch_of(TABLE, INSERT, rows)
     to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=to, key=None)
-    values = codec.messages(packed)["value"].to_pylist()
+    (messages,) = codec.messages(packed)
+    values = messages["value"].to_pylist()
     batches = [[row["id"] for row in json.loads(value)["data"]] for value in values]
     assert batches == [["1", "3"], ["2", "4"], ["5"]]
     assert packed.partition is not None

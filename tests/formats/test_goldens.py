@@ -57,7 +57,7 @@ class Golden:
     """A message: its key, its value as it stands in the file, and the value's view where the value is hex."""
 
     key: bytes | None
-    value: bytes
+    value: bytes | None
     view: bytes | None = None
 
 
@@ -104,7 +104,7 @@ def read(path: Path) -> GoldenFile:
             case b"key":
                 key = None if text == b"(none)" else text
             case b"value":
-                case.messages.append(Golden(key, text))
+                case.messages.append(Golden(key, None if text == b"(none)" else text))
             case b"view":
                 case.messages[-1] = Golden(key, case.messages[-1].value, text)
             case _:
@@ -121,7 +121,10 @@ def text_of(file: GoldenFile) -> bytes:
     for name, case in file.cases.items():
         sections += [("case", name.encode()), ("from", case.source.encode())]
         for golden in case.messages:
-            sections += [("key", b"(none)" if golden.key is None else golden.key), ("value", golden.value)]
+            sections += [
+                (name, b"(none)" if part is None else part)
+                for name, part in (("key", golden.key), ("value", golden.value))
+            ]
             if golden.view is not None:
                 sections.append(("view", golden.view))
         if not case.messages:
@@ -142,10 +145,14 @@ def made(format: str, source: str, name: str) -> list[Golden]:
 
 
 def goldens(format: str, messages: Sequence[Message]) -> list[Golden]:
-    found = [(message.key, message.value or b"") for message in messages]
-    if not find(format.partition(",")[0]).binary:
-        return [Golden(key, value) for key, value in found]
-    return [Golden(key, value.hex().encode(), view(format, value)) for key, value in found]
+    binary = find(format.partition(",")[0]).binary
+
+    def golden(message: Message) -> Golden:
+        if message.value is None or not binary:
+            return Golden(message.key, message.value)
+        return Golden(message.key, message.value.hex().encode(), view(format, message.value))
+
+    return [golden(message) for message in messages]
 
 
 # -------------------------------------------------------------------------------------------------------------- tests
@@ -200,9 +207,9 @@ def test_text_of_files() -> None:
         file = read(path)
         assert path.parent.name == file.format.partition(",")[0], path
         assert text_of(file) == path.read_bytes(), path
-        for value in [golden.value for case in file.cases.values() for golden in case.messages if golden.view is None]:
-            # 1.1.6 writes control characters raw
-            json.loads(value, strict="1.1.6" not in file.format)
+        for golden in [golden for case in file.cases.values() for golden in case.messages if golden.view is None]:
+            if golden.value is not None:  # 1.1.6 writes control characters raw
+                json.loads(golden.value, strict="1.1.6" not in file.format)
 
 
 def test_every_format_has_goldens_of_all_cases() -> None:

@@ -266,7 +266,7 @@ def written(format: str, kind: Kind) -> str:
     numbers |= {n: np.array([v]) for n, v in zip(("seq", "size"), sample.seq_size, strict=True)}
     before, after = {INSERT: (None, image), UPDATE: (image, new), DELETE: (image, None)}[kind]
     batch = ChangeBatch(table, kind, Envelope(phase=1, **numbers), after, before)
-    fields = sample.layout(codec.settings, columns).writer.fields
+    fields = sample.layout(codec.settings, columns).writer.values.fields
     encoder = Encoder(overridden(fields, sample.overrides), columns.cell, JACKSON, sample.order)
     packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
     (message,) = encoder.encode(packed).to_pylist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -18,8 +19,9 @@ from random_scenarios import loaded, scenarios
 
 from simulator.batch import PackedBatch
 from simulator.errors import UsageError
-from simulator.formats.format import Codec, Layout, Writer
-from simulator.model import Column, Event, Kind
+from simulator.formats.format import Codec, Layout
+from simulator.formats.writing import OneMessage, Writer
+from simulator.model import Column, Event, Kind, Table
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan, plan
 from simulator.sources import find
@@ -231,7 +233,7 @@ def test_a_job_makes_the_same_bytes_in_any_process(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Keys:
-    """A writer that prints the key and nothing else."""
+    """Prints the key and nothing else."""
 
     inner: Writer
 
@@ -247,6 +249,13 @@ class Keys:
         return self.inner.text(column, array)
 
 
+class KeyColumns(OneMessage):
+    """Says that it needs no other column."""
+
+    def columns(self, table: Table, kind: Kind) -> Collection[int]:
+        return table.key_positions
+
+
 def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its messages are those of all columns; those that choose the partition are drawn, too."""
     drawn: set[str] = set()
@@ -258,10 +267,10 @@ def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.
 
     monkeypatch.setattr(CompiledColumn, "array", listen)
     made = []
-    for columns in (None, lambda table, kind: table.key_positions):
+    for writer in (OneMessage, KeyColumns):
         job = open_job("crud", "canal-json").addressed(route="columns:city", partitions=Partitions(4))
         codec = job.codec
-        layout = Layout(Keys(codec.layout.writer), codec.layout.routing, columns=columns)
+        layout = Layout(writer(Keys(codec.layout.writer)), codec.layout.routing)
         job.__dict__["codec"] = Codec(codec.format, codec.settings, layout)
         drawn.clear()
         rows = islice(job.messages(Limits(changes=0), snapshot=True), 500)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from random_scenarios import loaded, pairs, scenarios
 
 from simulator import sources
-from simulator.batch import ChangeBatch
+from simulator.batch import Border, ChangeBatch
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange, TableId, UniqueKey
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
@@ -244,6 +244,29 @@ def test_any_block_of_a_snapshot_is_that_block_of_all(scenario: dict[str, Any], 
         rest = replace(block, start=cut, first=block.first + cut, rows=block.rows - cut, opens=False)
         pieces = [texts(other.read_snapshot(piece)) for piece in (rest, replace(block, rows=cut)) if piece.rows]
         assert sorted(itertools.chain(*pieces)) == sorted(whole[number])
+
+
+@quick
+@given(scenarios(), st.integers(0, 500))
+def test_rows_of_a_snapshot_know_its_borders(scenario: dict[str, Any], start: int) -> None:
+    """The first and last row of all and of each table, whatever the blocks; tables without rows have none."""
+    stream = stream_of(scenario)
+    turn = stream.border(start)
+    rows = [
+        (batch.table.id.name, int(border))
+        for block in stream.snapshot(turn)
+        for batch in block.batches
+        for border in (batch.envelope.borders if batch.envelope.borders is not None else ())
+    ]
+    names = [name for name, _ in rows]
+    assert len(names) == sum(block.rows for block in stream.snapshot_blocks(turn))
+    for number, (name, border) in enumerate(rows):
+        assert bool(border & Border.FIRST) == (number == 0)
+        assert bool(border & Border.LAST) == (number == len(rows) - 1)
+        assert bool(border & Border.TABLE_FIRST) == (names.index(name) == number)
+        assert bool(border & Border.TABLE_LAST) == (names[::-1].index(name) == len(rows) - 1 - number)
+    block = stream.read(0, stream.border(20))
+    assert all(batch.envelope.borders is None for batch in block.batches)
 
 
 @quick

@@ -26,10 +26,12 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from simulator.delivery.pack import Packing
+from simulator.delivery.steps.images import logged_images
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats.canal.cells import cell
 from simulator.formats.canal.codes import code_cell
 from simulator.formats.canal.definitions import type_text
+from simulator.formats.canal.json_column import typed_documents
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.canal.routing import routing
 from simulator.formats.canal.statements import (
@@ -43,6 +45,7 @@ from simulator.formats.canal.statements import (
 )
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, LOGGED_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
+from simulator.formats.writing import OneMessage
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -165,15 +168,14 @@ def layout(settings: CanalSettings) -> Layout:
         raise NotOffered(f"-f canal-json: its values and type names are MySQL's; it has none for {settings.source}.")
     options = settings.options
     return Layout(
-        encoder(settings),
+        OneMessage(encoder(settings)),
         routing(options),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
         Packing(packed_row_bytes, event_header, options.event_max_size, options.rows_per_message or None),
         rabbitmq=PERSISTENT_TEXT_PLAIN,
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
-        typed_json=True,
+        steps=(typed_documents, logged_images),
         row_images=None,
-        logged_is_whole=True,
     )
 
 

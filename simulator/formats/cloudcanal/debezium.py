@@ -30,8 +30,9 @@ from simulator.formats.cloudcanal.schema import statement_schema, table_schema
 from simulator.formats.cloudcanal.statements import published, sql, subject, table_changes
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, system_of
 from simulator.formats.cloudcanal.values.cells import writer
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
+from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -164,9 +165,8 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
     values = writer(fields, settings)
     statements = published(settings.options)
     return Layout(
-        values,
+        OneMessage(values, metadata(values, settings)),
         routing(settings),
-        metadata=metadata(values, settings),
         statements=statements,
         omits=opens_snapshot,
         row_images=KEY_ALONE,

@@ -30,8 +30,9 @@ from simulator.formats.cloudcanal.values.cells import cell
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.writer import OPERATIONS, Writer
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.options import shared
+from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Table
 from simulator.wire.avro import Container
 
@@ -58,7 +59,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     texts = Settings(shared(options, CommonOptions), settings.source, settings.broker)
     row_image: Literal["full", "minimal"] = "minimal" if options.minimal else "full"
     record = shared(options, RecordOptions, row_image=row_image, mongodb_before="document")
-    writer = Writer(
+    values = Writer(
         record,
         settings.source,
         lambda column: cell(column, texts),
@@ -67,9 +68,8 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         operations={**OPERATIONS, READ: options.init_op},
     )
     return Layout(
-        writer,
+        OneMessage(values, metadata(values, texts)),
         routing(texts),
-        metadata=metadata(writer, texts),
         container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
         statements=published(options),
         omits=opens_snapshot,

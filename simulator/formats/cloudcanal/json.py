@@ -45,8 +45,9 @@ from simulator.formats.cloudcanal.statements import (
 )
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, linked
 from simulator.formats.cloudcanal.values.cells import writer
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
+from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -127,7 +128,7 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
     """The layout of a format with several rows in a message."""
     options, values = settings.options, writer(fields, settings)
     return Layout(
-        values,
+        OneMessage(values, metadata(values, settings, options.delay_ms)),
         routing(settings),
         Packing(
             max_rows=options.batch_rows,
@@ -138,7 +139,6 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
             distinct=True,
             full_load=True,
         ),
-        metadata(values, settings, options.delay_ms),
         sends=sends,
         statements=published(options),
         omits=opens_snapshot,

@@ -19,7 +19,8 @@ import pyarrow as pa
 from simulator.batch import HEADERS, PackedBatch
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.statements import ROW_ACTIONS, action, subject
-from simulator.formats.format import Settings, Writer
+from simulator.formats.format import Settings
+from simulator.formats.writing import Values
 from simulator.model import Event, SchemaChange, Table
 from simulator.text.json_style import FASTJSON2, escape, quote
 from simulator.text.template import Piece, join, repeat
@@ -33,7 +34,7 @@ KEYS_BYTES: Final = 8192
 class Metadata:
     """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
 
-    writer: Writer
+    values: Values
     settings: Settings[CommonOptions]
     broker: str
     key: str
@@ -71,7 +72,7 @@ class Metadata:
         return columns
 
     def _texts(self, packed: PackedBatch, position: int, rows: pa.Array) -> pa.Array:
-        return self.writer.text(packed.changes.table.columns[position], packed.changes.image()[position].take(rows))
+        return self.values.text(packed.changes.table.columns[position], packed.changes.image()[position].take(rows))
 
     def _primary_key(self, packed: PackedBatch) -> pa.Array | None:
         """`{"id":"7"}`: the key of a message's first row; None for a table without one."""
@@ -93,7 +94,7 @@ class Metadata:
         return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
 
 
-def metadata(writer: Writer, settings: Settings[CommonOptions], delay_ms: int = 0) -> Metadata | None:
+def metadata(values: Values, settings: Settings[CommonOptions], delay_ms: int = 0) -> Metadata | None:
     """Key, headers and tag as the options say; None where there is nothing."""
     broker, key, pairs = settings.broker, settings.options.key, settings.options.custom_header
     if broker == "rabbitmq" and delay_ms:
@@ -101,7 +102,7 @@ def metadata(writer: Writer, settings: Settings[CommonOptions], delay_ms: int = 
         pairs = (*pairs, ("x-delay", str(delay_ms)))
     if broker != "rocketmq" and key == "none" and not pairs:
         return None
-    return Metadata(writer, settings, broker, key, pairs)
+    return Metadata(values, settings, broker, key, pairs)
 
 
 def fitting(keys: list[str]) -> str:

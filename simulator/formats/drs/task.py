@@ -5,13 +5,17 @@ Spec: "Kafka Message Format" (page of 2024-03-28). No edition of it knows heartb
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Final
 
+from simulator.delivery.steps.times import previous_commits
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.routing import routing
 from simulator.formats.drs.systems.system import System, TableSystem
-from simulator.formats.format import Layout, Settings, Writer, of_stream, without_table
-from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind
+from simulator.formats.format import Layout, Settings
+from simulator.formats.writing import OneMessage, Values, outside_tables, without_table
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, Table
 from simulator.wire.avro import Container
 
 PRODUCT: Final = "Huawei Cloud DRS"
@@ -27,21 +31,30 @@ def sends(options: DrsOptions, system: System) -> frozenset[Kind]:
     return SENDS - (frozenset() if ddl else {DDL}) - (frozenset() if full_sync else {READ})
 
 
+@dataclass(frozen=True, kw_only=True)
+class SomeColumns(OneMessage):
+    """Messages without the columns that DRS filters out."""
+
+    system: TableSystem
+
+    def columns(self, table: Table, kind: Kind) -> Collection[int]:
+        return self.system.columns(table)
+
+
 def layout(
-    settings: Settings[DrsOptions], format: str, system: System, writer: Writer, container: Container | None = None
+    settings: Settings[DrsOptions], format: str, system: System, values: Values, container: Container | None = None
 ) -> Layout:
-    """A writer with what all formats share. Raises OptionError for topics that DRS does not offer."""
+    """Values with what all formats share. Raises OptionError for topics that DRS does not offer."""
     sent = sends(settings.options, system)
     return Layout(
-        writer,
+        SomeColumns(values, system=system) if isinstance(system, TableSystem) else OneMessage(values),
         routing(settings, format, system),
         container=container,
         sends=sent,
         never=system.never,
         statements=system.statements,
         # a full load opens with the CREATE TABLE of each table
-        omits=without_table if READ in sent else of_stream,
+        omits=without_table if READ in sent else outside_tables,
         row_images=system.row_images if isinstance(system, TableSystem) else frozenset(),
-        event_time="previous commit" if system.previous_commit else "commit",
-        columns=(lambda table, kind: system.columns(table)) if isinstance(system, TableSystem) else None,
+        steps=(previous_commits,) if system.previous_commit else (),
     )

@@ -40,14 +40,16 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
+from simulator.delivery.steps.halves import counted_halves
 from simulator.errors import OptionError
-from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
 from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record.record import schema
 from simulator.formats.dts.record.writer import Writer
 from simulator.formats.dts.systems import SYSTEMS, row, system_of
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import whole_seconds
+from simulator.formats.writing import opens_snapshot
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
 from simulator.wire.avro import Container
 
@@ -89,14 +91,15 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     # partitions are made of values as the JSON formats write them
     json = Settings(TextOptions(), source)
     return Layout(
-        Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id),
+        limited(
+            Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id), FORMAT, Timestamps()
+        ),
         # change tracking: "<region>_<instance>_<account>_version2", with one partition to keep the order of all
         routing(options, system, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", only_one=True)
         if options.product == "subscription"
         else routing(options, system),
-        metadata=Timestamps(),
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
-        max_bytes=MAX_BYTES,
+        steps=(counted_halves,),
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=sends(options),

@@ -30,12 +30,14 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import numbers
+from simulator.delivery.steps.halves import counted_halves
 from simulator.formats.canal.codes import PROMOTED
-from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import LOGGED_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
+from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -197,9 +199,9 @@ def without_nulls(field: Field) -> Field:
 def layout(settings: Settings[CanalOptions]) -> Layout:
     system = system_of(settings.source)
     return Layout(
-        Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
+        limited(Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2), FORMAT),
         routing(settings.options, system),
-        max_bytes=MAX_BYTES,
+        steps=(counted_halves,),
         second_number="id" if settings.options.id_style == "ts_offset" else "",
         statements=STATEMENTS,
         omits=opens_snapshot,

@@ -42,12 +42,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
+from simulator.delivery.steps.halves import counted_halves
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import system_of
-from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.logged import in_before
 from simulator.formats.members import by_row, per_entry, table_of
+from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -222,9 +224,9 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         Field("key", {UPDATE: key}),
     )
     return Layout(
-        Encoder(fields, lambda column: cell(column, settings), STYLE),
+        limited(Encoder(fields, lambda column: cell(column, settings), STYLE), FORMAT),
         routing(options, system_of(settings.source), split_all=options.update_style == "split"),
-        max_bytes=MAX_BYTES,
+        steps=() if options.update_style == "split" else (counted_halves,),
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},

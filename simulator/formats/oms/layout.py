@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
+from simulator.delivery.steps.halves import counted_halves
 from simulator.formats.format import Layout, Settings
 from simulator.formats.oms.logged import visible, without_lobs
 from simulator.formats.oms.names import STATEMENTS
@@ -21,6 +22,7 @@ from simulator.formats.oms.routing import routing
 from simulator.formats.oms.systems import types_of
 from simulator.formats.oms.types.classes import ValueStyle
 from simulator.formats.oms.types.columns import Columns
+from simulator.formats.writing import OneMessage
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON
@@ -91,9 +93,12 @@ def layout(
         return Encoder(fields, lambda column: columns.cell(column, full=full), JACKSON, order)
 
     return Layout(
-        ByKind(encoder(full=False), {READ: encoder(full=True)}, columns.check, prepare),
+        OneMessage(
+            ByKind(encoder(full=False), {READ: encoder(full=True)}, columns.check, prepare),
+            Tag(settings.options.tag) if settings.broker == "rocketmq" else None,
+        ),
         routing(settings),
-        metadata=Tag(settings.options.tag) if settings.broker == "rocketmq" else None,
+        steps=(counted_halves,),
         sends=sends,
         statements=frozenset(STATEMENTS),
         second_number=sequence,

@@ -88,7 +88,6 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
         row_key(tables, as_json=json_keys) if keys else None,
         "row key" if options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
-        counts_halves=True,
         # MqPartitionMode of the vendor's API
         aliases={"HASH": "key", "TABLE": "table", "ONE": "single"},
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, Ints
+from simulator.batch import Border, ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
 from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.source import Source
@@ -85,8 +85,8 @@ class SnapshotPart:
 class SnapshotBlock:
     """Where some rows of the snapshot before `turn` are: `rows` of a part, from its row `start`.
 
-    `first` rows of the snapshot come before them; `opens`: none of these is of the same table. A table without rows has
-    a block of none.
+    `first` rows of the snapshot come before them; `opens`: none of these is of the same table. `closes`: none that
+    follows is of the same table; `ends`: none follows at all. A table without rows has a block of none.
     """
 
     turn: int
@@ -95,6 +95,16 @@ class SnapshotBlock:
     rows: int
     first: int
     opens: bool
+    closes: bool = False
+    ends: bool = False
+
+    def borders(self) -> Ints:
+        """The borders of the snapshot at which each row stands: bits of `simulator.batch.Border`."""
+        borders = np.zeros(self.rows, dtype=np.int64)
+        if self.rows:
+            borders[0] |= (Border.TABLE_FIRST if self.opens else 0) | (0 if self.first else Border.FIRST)
+            borders[-1] |= (Border.TABLE_LAST if self.closes else 0) | (Border.LAST if self.ends else 0)
+        return borders
 
 
 class Stream(ABC):
@@ -229,16 +239,20 @@ class Stream(ABC):
             counted: Iterable[tuple[SnapshotPart, int]] = ((part, self.count_part(turn, part)) for part in parts)
         else:
             counted = zip(listed := tuple(parts), rows_of(listed), strict=True)
-        for _, of_table in groupby(counted, key=lambda each: each[0].table):
+        # the last block with rows waits, and what follows it: whether it ends the snapshot is known at the next
+        waiting: list[SnapshotBlock] = []
+        for _, of_table in groupby(counted, key=lambda counted_part: counted_part[0].table):
             opens = True
             for part, rows in of_table:
                 most = self.snapshot_block_rows(turn, part) if rows else 1
                 for start in range(0, rows, most):
                     count = min(most, rows - start)
-                    yield SnapshotBlock(turn, part, start, count, first, opens=opens)
+                    yield from _known(waiting, closes=opens)
+                    waiting = [SnapshotBlock(turn, part, start, count, first, opens=opens)]
                     first, opens = first + count, False
             if opens:
-                yield SnapshotBlock(turn, part, 0, 0, first, opens=True)
+                waiting.append(SnapshotBlock(turn, part, 0, 0, first, opens=True))
+        yield from _known(waiting, closes=True, ends=True)
 
     @abstractmethod
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
@@ -261,6 +275,7 @@ class Stream(ABC):
             offset=np.minimum(number + number_of_table + 1, self.first_offset - 1),
             event_ms=ms * one,
             write_ms=(ms + WRITE_LAG_MS) * one,
+            borders=block.borders(),
         )
         events: tuple[Event, ...] = ()
         if block.opens and (sql := self.create_table(table, block.turn)):
@@ -283,3 +298,9 @@ class Stream(ABC):
         """The rows alive before a turn as READ changes, in bounded memory."""
         for block in self.snapshot_blocks(turn):
             yield self.read_snapshot(block)
+
+
+def _known(waiting: Sequence[SnapshotBlock], *, closes: bool, ends: bool = False) -> Iterator[SnapshotBlock]:
+    """Blocks of a snapshot, of which the first alone may have rows: whether these are the last of their table."""
+    for block in waiting:
+        yield replace(block, closes=closes, ends=ends) if block.rows and (closes or ends) else block

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from simulator.errors import UnsupportedType
+from simulator.formats import writing
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.record import Values
 from simulator.formats.drs.systems.names import ANY, Names
-from simulator.formats.format import Writer
 from simulator.model import Column, Kind, SchemaChangeKind, Table
 from simulator.sources.source import Source
 from simulator.tables import rows
@@ -46,7 +46,7 @@ class System:
 class DocumentSystem(System):
     """Rows are documents; drs-json alone has them. `writer` makes its messages."""
 
-    writer: Callable[[Source], Writer]
+    writer: Callable[[Source], writing.Values]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Changes as the images in the source's log show them, where these lack columns."""
+"""Rows as the images in the source's log show them, where these lack columns."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 from simulator.batch import ChangeBatch
+from simulator.delivery.steps import Changes
 from simulator.model import ABSENT, DELETE, UPDATE, Table
 
 
-def as_logged(batch: ChangeBatch) -> ChangeBatch:
+def logged_images(changes: Changes) -> Changes:
+    """Leaves the columns that the images in the log hold."""
+    return replace(changes, batches=[logged_columns(batch) for batch in changes.batches])
+
+
+def logged_columns(batch: ChangeBatch) -> ChangeBatch:
     """The batch with the columns of its after image alone (of a delete, its before image): to whoever reads nothing but
     the log the table has no others. What the before image lacks of them is ABSENT."""
     logged = batch.logged

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from simulator.batch import ChangeBatch, Ints
+from simulator.delivery.steps import Changes
 from simulator.model import DELETE, INSERT, MARKS
 
 
-def counted(batches: Sequence[ChangeBatch]) -> Sequence[ChangeBatch]:
-    """All changes of some transactions; each update of them that was split counts as two in `place` and `places`."""
+def counted_halves(changes: Changes) -> Changes:
+    """Counts each update that was split as two changes in `Envelope.place` and `places`."""
+    batches = changes.batches
     deletes = [batch.envelope for batch in batches if batch.moved and batch.kind is DELETE]
     if not deletes:
-        return batches
+        return changes
     first = min(int(envelope.txn.min()) for envelope in deletes)
     room = 2 + max(int(batch.envelope.size.max(initial=0)) for batch in batches)
 
@@ -33,7 +34,7 @@ def counted(batches: Sequence[ChangeBatch]) -> Sequence[ChangeBatch]:
         begin, here, end = (np.searchsorted(splits, number(at.txn, seq)) for seq in (0, at.seq, room - 1))
         second = int(batch.moved and batch.kind is INSERT)
         return replace(
-            batch, envelope=replace(at, halves=np.array([at.seq + here - begin + second, at.size + end - begin]))
+            batch, envelope=replace(at, counted=np.array([at.seq + here - begin + second, at.size + end - begin]))
         )
 
-    return [recounted(batch) for batch in batches]
+    return replace(changes, batches=[recounted(batch) for batch in batches])
