@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simulator.sinks.memory import MemorySink
     from simulator.sinks.sink import Sink
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "ChangeBatch": "simulator.batch",
