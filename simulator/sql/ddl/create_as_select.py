@@ -8,8 +8,9 @@ from simulator.sql.catalog.definitions import Definition
 from simulator.sql.ddl import tables
 from simulator.sql.ddl.show_create import selected_column
 from simulator.sql.errors import Unsupported
+from simulator.sql.parse.create_table import read_table
 from simulator.sql.parse.trees import statement_tree
-from simulator.sql.parse.words import Reader
+from simulator.sql.parse.words import Reader, quoted
 from simulator.sql.queries import select
 from simulator.sql.store.session import STEP_US, Session
 
@@ -22,13 +23,14 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     for name, field in zip(query.names, query.fields, strict=True):
         if field is None:
             raise Unsupported(f"CREATE TABLE … AS SELECT of an expression ({name}); select plain columns")
-        lines.append(f"  {tables.quoted(name)} {selected_column(field, target, session.server)}")
+        lines.append(f"  {quoted(name)} {selected_column(field, target, session.server)}")
     id = target.id
     text = f"CREATE TABLE {tables.logged_name(session, id)} (\n" + ",\n".join(lines) + "\n)"
     inner = Reader(text)
     inner.need("CREATE", "TABLE")
     inner.qualified()
-    definition, _ = tables.read_table(inner, session, id, tables.context_of(session, id.database), temporary)
+    context = tables.context_of(session, id.database)
+    definition = read_table(inner, id, context, session.text, temporary=temporary).definition
     rows = query.run([])
     data = tables.add_table(session, definition, text + session.server.as_select_tail, temporary)
     rules = session.rules()

@@ -8,6 +8,7 @@ from simulator.model import SchemaChangeKind
 from simulator.sql.ddl import tables
 from simulator.sql.ddl.create_as_select import create_as_select
 from simulator.sql.errors import SqlError
+from simulator.sql.parse.create_table import read_table
 from simulator.sql.parse.words import Reader
 from simulator.sql.store.session import Session
 
@@ -33,8 +34,10 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
         tables.add_table(session, definition, sql, temporary)
         return
     context = tables.context_of(session, id.database)
-    definition, tail = tables.read_table(words, session, id, context, temporary)
-    if tail:
-        create_as_select(session, definition, words.remaining(), temporary)
+    new = read_table(words, id, context, session.text, temporary=temporary)
+    if new.partitioned:
+        session.warnings.append(tables.PARTITIONED)
+    if new.from_query:
+        create_as_select(session, new.definition, words.remaining(), temporary)
         return
-    tables.add_table(session, definition, sql, temporary)
+    tables.add_table(session, new.definition, sql, temporary, new.next_auto)

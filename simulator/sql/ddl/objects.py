@@ -15,7 +15,7 @@ from simulator.sql.ddl import tables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.column_types import read_type
 from simulator.sql.parse.trees import statement_tree
-from simulator.sql.parse.words import Reader
+from simulator.sql.parse.words import Reader, quoted
 from simulator.sql.queries.select import prepare
 from simulator.sql.store.session import Session
 from simulator.stream.literal.transactions import Ddl
@@ -135,7 +135,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
     database.views[id.name] = view
     algorithm = next((word for word in ("MERGE", "TEMPTABLE") if word in head), "UNDEFINED")
     security = "INVOKER" if "INVOKER" in head else "DEFINER"
-    column_list = f"({', '.join(map(tables.quoted, columns))})" if columns else ""
+    column_list = f"({', '.join(map(quoted, columns))})" if columns else ""
     options = f"{'OR REPLACE ' if replaces else ''}ALGORITHM={algorithm} DEFINER={definer}"
     logged = f"{verb} {options} SQL SECURITY {security} VIEW {tables.logged_name(session, id)}{column_list} AS {select}"
     log(session, K.ALTER_VIEW if verb == "ALTER" else K.VIEW, logged, id.database)
@@ -209,7 +209,7 @@ def _routine(
             raise SqlError(1304, object_type, name)
         routine, tail = _parsed(session, words, object_type, database, name)
         session.routines[key] = routine
-        qualified_name = tables.quoted(name) if not typed else f"{tables.quoted(database)}.{tables.quoted(name)}"
+        qualified_name = quoted(name) if not typed else f"{quoted(database)}.{quoted(name)}"
         text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {object_type} {qualified_name}{tail}"
     log(session, K.STORED_PROGRAM, text, database)
 

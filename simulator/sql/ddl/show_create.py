@@ -17,7 +17,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.catalog.servers import Server, default_collation
-from simulator.sql.ddl.tables import quoted
+from simulator.sql.parse.words import quoted
 
 # Of a DECIMAL.
 MAX_DIGITS: Final = 65

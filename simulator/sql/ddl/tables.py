@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Final
 
 from simulator.model import SchemaChangeKind, Table, TableId, TableVersions
 from simulator.sql.catalog.definitions import Database, Definition, Key
 from simulator.sql.catalog.servers import default_collation
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import SqlError
 from simulator.sql.expressions.table_plans import check_definition
 from simulator.sql.parse.column_types import Context
-from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
-from simulator.sql.parse.words import Reader
+from simulator.sql.parse.table_definitions import Items, finished, table_options, without_key
+from simulator.sql.parse.words import Reader, quoted
 from simulator.sql.store import foreign_keys
 from simulator.sql.store.rows import Data
 from simulator.sql.store.session import Session
@@ -41,10 +40,6 @@ def log(
     table = after or before
     database = database or (table.id.database if table else "")
     session.log_ddl(Ddl(kind, database, before, after, sql, session.now_ms, kinds, more))
-
-
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def name_only(id: TableId) -> Table:
@@ -112,78 +107,12 @@ def context_of(session: Session, database: str) -> Context:
 # -------------------------------------------------------------------------------------------------------------- tables
 
 
-# A version comment at the beginning of a column or key definition.
-_IN_COMMENT: Final = re.compile(r"[(,](?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!!).*?\*/)*(/\*!)", re.DOTALL)
-
-
-def _typed(types: list[str], text: str) -> tuple[str, ...]:
-    """The types that readers of the statement's text know: none if the statement is a version comment."""
-    if text.lstrip().startswith("/*!"):
-        return ()
-    comment = _IN_COMMENT.search(text)
-    return (*types, *([comment[1]] if comment else []))
-
-
-def read_table(
-    words: Reader, session: Session, id: TableId, context: Context, temporary: bool
-) -> tuple[Definition, bool]:
-    """The definition that follows a table's name, and whether AS SELECT follows."""
-    # options follow the columns whose character set they determine
-    start = words.at
-    if words.peek("("):
-        words.brackets()
-    options = table_options(words, context)
-    charset, collation = options.charset, options.collation
-    after = words.at
-    words.at = start
-    if charset or collation:
-        charset = charset or context.charset
-        collation = collation or default_collation(charset, session.server)
-        context = replace(context, charset=charset, collation=collation)
-    items = Items()
-    if words.peek("(") and not words.peek("(", "SELECT"):
-        words.need("(")
-        while True:
-            if not constraint(words, context, items):
-                items.fields.append(column(words, context, items))
-            if words.take(")"):
-                break
-            words.need(",")
-    types = _typed(items.types, session.text)
-    fields = tuple(replace(field, typed_in=types) for field in items.fields)
-    definition = Definition(
-        id,
-        fields,
-        charset=context.charset,
-        collation=context.collation,
-        temporary=temporary,
-        transactional=options.transactional is not False,
-    )
-    words.at = max(after, words.at)
-    if words.take("PARTITION", "BY"):
-        words.skip_all()
-        session.warnings.append(PARTITIONED)
-    words.one_of("IGNORE", "REPLACE")
-    words.take("AS")
-    if words.upper == "SELECT" or words.peek("(", "SELECT"):
-        if items.fields:
-            raise Unsupported("CREATE TABLE with columns and AS SELECT")
-        return definition, True
-    words.need_end()
-    definition = finished(definition, items, mariadb=session.server.mariadb)
-    if options.auto is not None:
-        session.user_variables["?auto"] = options.auto
-    return definition, False
-
-
-def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
+def add_table(session: Session, definition: Definition, sql: str, temporary: bool, next_auto: int = 1) -> Data:
     """Add a new table and log it."""
     foreign_keys.check_foreign_keys(session, definition)
     data = Data(session.with_next_version(definition))
     check_definition(data, session)
-    auto = session.user_variables.pop("?auto", None)
-    if auto:
-        data.next_auto = auto
+    data.next_auto = next_auto
     if temporary:
         session.temporary[definition.id] = data
     else:
@@ -336,13 +265,6 @@ def drop_index(session: Session, words: Reader, sql: str) -> None:
     data = session.table(*words.qualified())
     redefine(session, data, without_key(data.definition, name))
     log(session, K.DROP_INDEX, data.table, data.table, sql)
-
-
-def without_key(definition: Definition, name: str) -> Definition:
-    remaining = tuple(key for key in definition.keys if key.name.lower() != name.lower())
-    if len(remaining) == len(definition.keys):
-        raise SqlError(1091, name, "INDEX")
-    return replace(definition, keys=remaining)
 
 
 def redefine(session: Session, data: Data, definition: Definition) -> None:

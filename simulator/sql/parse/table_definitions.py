@@ -300,6 +300,13 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
     return result
 
 
+def without_key(definition: Definition, name: str) -> Definition:
+    remaining = tuple(key for key in definition.keys if key.name.lower() != name.lower())
+    if len(remaining) == len(definition.keys):
+        raise SqlError(1091, name, "INDEX")
+    return replace(definition, keys=remaining)
+
+
 def _needs_length(field: Field, key: Key, mariadb: bool) -> None:
     """Raises SqlError 1170 for a long text or bytes in a key without a length; MariaDB shortens them."""
     lob = field.type.name.endswith(("text", "blob"))

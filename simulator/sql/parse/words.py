@@ -25,6 +25,10 @@ def dialect() -> Any:
     return Dialect.get_or_raise("mysql")
 
 
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """`kind` is `word`, `name` (back-quoted), `text`, `number`, `bytes` or `mark`; `value` is the word without

@@ -9,7 +9,7 @@ from dataclasses import replace
 from simulator.errors import UsageError
 from simulator.sources import find
 from simulator.sql.catalog.servers import SERVERS
-from simulator.sql.ddl.tables import quoted
+from simulator.sql.parse.words import quoted
 from simulator.sql.server.mysql import binlog
 from simulator.sql.server.mysql.connection import SYSTEM, Connection
 from simulator.sql.server.mysql.history import Follower, server_of

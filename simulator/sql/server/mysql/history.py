@@ -14,9 +14,9 @@ from simulator.errors import UsageError
 from simulator.model import DELETE, INSERT, SchemaChangeKind, StatementKind
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import Server
-from simulator.sql.ddl.tables import quoted
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import Statement
+from simulator.sql.parse.words import quoted
 from simulator.sql.server.mysql import binlog
 from simulator.sql.server.mysql.cells import images
 from simulator.sql.server.mysql.connection import SYSTEM, Connection

@@ -1,4 +1,4 @@
-"""ALTER TABLE: applies the items one by one to a copy of the definition, and converts the rows when all succeeded."""
+"""ALTER TABLE: applies the items of a statement one by one to a copy of the table's definition."""
 
 from __future__ import annotations
 
@@ -7,35 +7,14 @@ from typing import Final
 
 from simulator.model import SchemaChangeKind, TableId
 from simulator.sources.mysql import type_table as mysql_table
-from simulator.sql.catalog.definitions import Field, Key
-from simulator.sql.catalog.servers import default_collation
-from simulator.sql.ddl import altered_rows, tables
+from simulator.sql.catalog.definitions import Definition, Field, Key
+from simulator.sql.catalog.servers import Server, default_collation
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions.table_plans import check_definition
 from simulator.sql.parse.column_types import Context, check_charset
-from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
+from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options, without_key
 from simulator.sql.parse.words import Reader
-from simulator.sql.store.rows import Data
-from simulator.sql.store.session import Session
 
 K = SchemaChangeKind
-
-
-def alter_table(session: Session, words: Reader, sql: str) -> None:
-    data = session.table(*words.qualified())
-    change = _Alter(session, data, words)
-    before = data.table
-    change.read()
-    change.apply()
-    if data.definition.temporary:
-        return
-    kind = change.kinds[0] if change.kinds else K.TABLE_OPTIONS
-    after = data.table
-    if change.new_id is not None:
-        _, after = tables.renamed(session, data.definition.id, change.new_id)
-    database = before.id.database if kind is not K.RENAME_TABLE else ""
-    tables.log(session, kind, before, after, sql, database, kinds=tuple(change.kinds))
-
 
 # Operations on single partitions, which are not supported.
 _PARTITION_WORDS: Final = (
@@ -44,25 +23,27 @@ _PARTITION_WORDS: Final = (
 )  # fmt: skip
 
 
-class _Alter:
-    def __init__(self, session: Session, data: Data, words: Reader) -> None:
-        self.session, self.data, self.words = session, data, words
-        self.definition = data.definition
-        # The old position of each column, -1 for a new one.
-        self.origin = list(range(len(data.definition.fields)))
+class Alteration:
+    """The items of an ALTER TABLE. `definition` is the table's new definition, still under its old name.
+
+    `origins` are the old positions of its columns, -1 for new ones; `database` is the current one of the session.
+    Raises SqlError, Unsupported.
+    """
+
+    def __init__(self, definition: Definition, words: Reader, server: Server, database: str, timestamps: bool) -> None:
+        self.words, self.server, self.definition, self.database = words, server, definition, database
+        self.origins = list(range(len(definition.fields)))
         self.kinds: list[K] = []
         self.new_id: TableId | None = None
         self.auto: int | None = None
-        self.items = Items()
-        self.defined: list[str] = []
-        self.touched: set[str] = set()
         self.null_fails = False  # a primary key is added
-        d = data.definition
-        self.context = Context(
-            session.server, d.id.database, d.charset, d.collation, bool(session.settings["old_timestamps"])
-        )
+        self.partitioned = False
+        self._types: list[str] = []
+        self._touched: set[str] = set()
+        self.context = Context(server, definition.id.database, definition.charset, definition.collation, timestamps)
+        self._read()
 
-    def read(self) -> None:
+    def _read(self) -> None:
         words = self.words
         while not words.done:
             self._item()
@@ -89,7 +70,7 @@ class _Alter:
             words.one_of("CHARACTER SET", "CHARSET")
             charset = words.next().value.lower()
             collation = words.next().value.lower() if words.take("COLLATE") else ""
-            self._convert(charset, collation or default_collation(charset, self.session.server))
+            self._convert(charset, collation or default_collation(charset, self.server))
         elif words.take("ORDER", "BY"):
             words.name()
             while words.take(","):
@@ -98,7 +79,7 @@ class _Alter:
         elif clause := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
             words.skip_all()
             if clause == "PARTITION BY":
-                self.session.warnings.append(tables.PARTITIONED)
+                self.partitioned = True
             self.kinds.append(K.ALTER_TABLE)
         elif words.upper in ("DISCARD", "IMPORT") and words.peek(words.upper, "TABLESPACE"):
             raise Unsupported(f"{words.upper} TABLESPACE")
@@ -119,7 +100,7 @@ class _Alter:
                 self.definition = replace(self.definition, transactional=options.transactional)
             if charset or collation:
                 charset = charset or self.definition.charset
-                collation = collation or default_collation(charset, self.session.server)
+                collation = collation or default_collation(charset, self.server)
                 self.definition = replace(self.definition, charset=charset, collation=collation)
             self.kinds.append(K.TABLE_OPTIONS)
 
@@ -132,13 +113,13 @@ class _Alter:
             self.kinds.append(K.ALTER_TABLE)
             return
         if constraint(words, self.context, items):
-            self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+            self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
             self.null_fails = any(key.kind == "primary" for key in items.keys)
             constraint_only = bool(items.foreign or items.checks)
             self.kinds.append(K.ADD_CONSTRAINT if constraint_only else K.CREATE_INDEX)
             return
         words.take("COLUMN")
-        if self.session.server.mariadb and words.take("IF", "NOT", "EXISTS"):
+        if self.server.mariadb and words.take("IF", "NOT", "EXISTS"):
             existing = self.definition.position(words.words[words.at].value) if not words.done else None
             if existing is not None:
                 raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
@@ -152,12 +133,12 @@ class _Alter:
                 if not several:
                     at = self._new_position(at)
                 self._insert(at, field, -1)
-                self.touched.add(field.name.lower())
+                self._touched.add(field.name.lower())
             if not several or words.take(")"):
                 break
             words.need(",")
-        self.defined += items.types
-        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+        self._types += items.types
+        self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
 
     def _new_position(self, at: int) -> int:
@@ -171,7 +152,7 @@ class _Alter:
     def _insert(self, at: int, field: Field, origin: int) -> None:
         fields = list(self.definition.fields)
         fields.insert(at, field)
-        self.origin.insert(at, origin)
+        self.origins.insert(at, origin)
         self.definition = replace(self.definition, fields=tuple(fields))
 
     def _find(self, name: str) -> int:
@@ -195,13 +176,13 @@ class _Alter:
             new = replace(new, nullable=False, retyped=not new.inline_key and (old.inline_key or old.retyped))
         fields = list(self.definition.fields)
         del fields[position]
-        origin = self.origin.pop(position)
+        origin = self.origins.pop(position)
         keys = tuple(_renamed_key(key, old.name, new.name) for key in self.definition.keys)
         self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
         self._insert(self._new_position(position), new, origin)
-        self.touched.add(new.name.lower())
-        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
-        self.defined += items.types
+        self._touched.add(new.name.lower())
+        self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
+        self._types += items.types
         self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == new.name else K.RENAME_COLUMN)
 
     def _drop(self) -> None:
@@ -221,17 +202,17 @@ class _Alter:
             self.definition = replace(self.definition, foreign=remaining)
             self.kinds.append(K.DROP_FOREIGN_KEY)
         elif words.one_of("INDEX", "KEY"):
-            self.definition = tables.without_key(self.definition, words.name())
+            self.definition = without_key(self.definition, words.name())
             self.kinds.append(K.DROP_INDEX)
-        elif words.upper in ("CHECK", "CONSTRAINT") and self.session.server.checks:
-            if words.next().upper == "CHECK" and self.session.server.mariadb:
+        elif words.upper in ("CHECK", "CONSTRAINT") and self.server.checks:
+            if words.next().upper == "CHECK" and self.server.mariadb:
                 raise words.problem()
             self._drop_constraint(words.name())
         else:
             if words.peek("PARTITION"):
                 raise Unsupported("DROP PARTITION")
             words.take("COLUMN")
-            if self.session.server.mariadb and words.take("IF", "EXISTS"):
+            if self.server.mariadb and words.take("IF", "EXISTS"):
                 if self.definition.position(words.words[words.at].value) is None:
                     words.name()
                     self.kinds.append(K.DROP_COLUMN)
@@ -241,7 +222,7 @@ class _Alter:
             position = self._find_dropped(words.name())
             name = self.definition.fields[position].name
             fields = list(self.definition.fields)
-            del fields[position], self.origin[position]
+            del fields[position], self.origins[position]
             if not fields:
                 raise SqlError(1090)
             remaining_keys = [_without_column(key, name) for key in self.definition.keys]
@@ -265,7 +246,7 @@ class _Alter:
             remaining = tuple(key for key in definition.foreign if key.name.lower() != name.lower())
             self.definition = replace(definition, foreign=remaining)
         else:
-            self.definition = tables.without_key(definition, name)
+            self.definition = without_key(definition, name)
         self.kinds.append(K.DROP_INDEX)
 
     def _alter_column(self) -> None:
@@ -274,7 +255,7 @@ class _Alter:
             raise Unsupported(f"ALTER {words.upper}")
         if words.take("INDEX"):  # the embedded engine ignores whether queries see an index
             words.name()
-            server = self.session.server
+            server = self.server
             states = ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
             if not words.one_of(*states):
                 raise words.problem()
@@ -291,8 +272,8 @@ class _Alter:
                 words.next()
             changed = replace(field, default=words.between(start, words.at), default_dropped=False)
         elif words.take("DROP", "DEFAULT"):
-            changed = replace(field, default=None, default_dropped=not self.session.server.mariadb)
-        elif self.session.server.modern and (visibility := words.one_of("SET INVISIBLE", "SET VISIBLE")):
+            changed = replace(field, default=None, default_dropped=not self.server.mariadb)
+        elif self.server.modern and (visibility := words.one_of("SET INVISIBLE", "SET VISIBLE")):
             changed = replace(field, invisible=visibility == "SET INVISIBLE")
         else:
             raise words.problem()
@@ -307,7 +288,7 @@ class _Alter:
     def _rename(self) -> None:
         words = self.words
         if words.upper == "COLUMN":
-            if not self.session.server.modern:
+            if not self.server.modern:
                 raise words.problem()
             words.next()
             position = self._find(words.name())
@@ -332,9 +313,8 @@ class _Alter:
             self.kinds.append(K.ALTER_TABLE)
         else:
             words.one_of("TO", "AS")
-            self.new_id = self.session.table_id(*words.qualified())
-            if self.session.find_table(self.new_id) is not None:
-                raise SqlError(1050, self.new_id.name)
+            database, name = words.qualified()
+            self.new_id = TableId(database or self.database, name)
             self.kinds.append(K.RENAME_TABLE)
 
     def _convert(self, charset: str, collation: str) -> None:
@@ -350,34 +330,22 @@ class _Alter:
         self.definition = replace(self.definition, fields=fields, charset=charset, collation=collation)
         self.kinds.append(K.ALTER_TABLE)
 
-    # ------------------------------------------------------------------------------------------------------------ apply
-
-    def apply(self) -> None:
-        """Convert the rows and take the new definition. An error leaves the table as it was. Raises SqlError."""
-        session, data = self.session, self.data
+    def typed(self) -> Definition:
+        """The new definition with the types as this statement spells them."""
         # columns that this statement defined; the other columns keep their types as typed
-        types = tuple(self.defined)
+        types = tuple(self._types)
         fields = tuple(
-            replace(field, typed_in=types) if field.name.lower() in self.touched else field
+            replace(field, typed_in=types) if field.name.lower() in self._touched else field
             for field in self.definition.fields
         )
         if self.new_id is not None and len(self.kinds) > 1:
             # readers of the log classify the statement by its first item and do not learn the new name (captured)
             fields = tuple(replace(field, typed_in=()) for field in fields)
-        definition = replace(self.definition, fields=fields)
-        old = data.definition, data.rows, data.next_auto
-        try:
-            data.rows = altered_rows.converted(session, data, fields, self.origin, null_fails=self.null_fails)
-            data.define(session.with_next_version(definition))
-            check_definition(data, session)
-            altered_rows.fill(session, data, self.origin)
-        except (SqlError, Unsupported):
-            data.rows = old[1]
-            data.define(old[0])
-            data.next_auto = old[2]
-            raise
-        if self.auto is not None:
-            data.next_auto = max(self.auto, data.next_auto if data.rows else 1)
+        return replace(self.definition, fields=fields)
+
+    @property
+    def kind(self) -> K:
+        return self.kinds[0] if self.kinds else K.TABLE_OPTIONS
 
 
 def _renamed_key(key: Key, old: str, new: str) -> Key:
