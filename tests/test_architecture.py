@@ -270,6 +270,19 @@ def test_no_module_imports_another_in_a_circle() -> None:
     assert not left, f"in a circle, or above one: {sorted(left)}"
 
 
+def test_a_server_runs_scripts_alone() -> None:
+    """Its history is the server's: nothing below it executes a statement, whatever it imports on the way."""
+    below = graph(whenever=True)
+    modules = {name for name in below if name.startswith("simulator.sql.server")}
+    reached = set(modules)
+    while modules := {other for name in modules for other in below[name]} - reached:
+        reached |= modules
+    engine = {"ddl", "dml", "expressions", "functions", "programs", "queries", "statements"}
+    assert "simulator.sql.parse.words" in reached
+    wrong = {name for name in reached if name.startswith("simulator.sql.") and name.split(".")[2] in engine}
+    assert not wrong, sorted(wrong)
+
+
 # ------------------------------------------------------------------------------------------------------------ products
 
 # A product's package imports another's only where the product itself builds on it.

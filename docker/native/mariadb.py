@@ -55,6 +55,7 @@ class Mariadb(Database):
         share = root() / "usr/share/mysql"
         return {
             **super().settings(),
+            "binlog-row-metadata": "FULL",
             "basedir": str(root() / "usr"),
             "lc-messages-dir": str(share),
             "character-sets-dir": str(share / "charsets"),

@@ -93,6 +93,7 @@ class Mysql(Database):
         if self.version.startswith("8"):
             # Clients without TLS, such as those of CDC products, log in.
             settings |= {"default-authentication-plugin": "mysql_native_password", "mysqlx": "OFF"}
+            settings |= {"binlog-row-metadata": "FULL"}
         return settings
 
     def command(self, process: str) -> tuple[Sequence[str], Mapping[str, str]]:

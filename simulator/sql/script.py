@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
+from simulator.model import Table
 from simulator.sources.source import Source
 from simulator.sql import RECORDING
 from simulator.sql.catalog.servers import SERVERS
@@ -21,7 +22,7 @@ from simulator.sql.parse.client import WORDS, Meta, Statement, split
 from simulator.sql.server.url import WHEEL
 from simulator.sql.store.session import Session
 from simulator.stream.literal import recording
-from simulator.stream.literal.transactions import Transaction
+from simulator.stream.literal.transactions import TableRows, Transaction
 
 if TYPE_CHECKING:
     from simulator.sql.server.postgresql.history import Session as PostgresSession
@@ -228,7 +229,18 @@ class Running(Protocol):
     def heartbeat(self) -> None: ...
 
 
+class MysqlSession(Running, Protocol):
+    """The session of a run on MySQL or MariaDB, real or embedded."""
+
+    database: str
+
+    def current_rows(self) -> list[TableRows]: ...
+    def take_tables(self) -> list[Table]: ...
+    def forget_spellings(self) -> None: ...
+
+
 S = TypeVar("S", bound=Running)
+S_co = TypeVar("S_co", bound=Running, covariant=True)
 
 
 @dataclass
@@ -249,24 +261,31 @@ def run(
     *,
     force: bool = False,
     until: int | None = None,
-    at_snapshot: Callable[[Session], None] | None = None,
-) -> Outcome[Session]:
+    at_snapshot: Callable[[MysqlSession], None] | None = None,
+    at_end: Callable[[MysqlSession], None] | None = None,
+) -> Outcome[MysqlSession]:
     """Run a script. The first error ends it, as with the `mysql` client; with `force` it continues and collects
     `errors`.
 
-    `until`: stop when the log holds this many transactions after `-- @snapshot`.
+    `until`: stop when the log holds this many transactions after `-- @snapshot`. `at_end` is called while the server
+    still has the script's tables.
     """
-    if not script.engine:
-        return _run(script, Embedded(source), force, until, at_snapshot)
-    from simulator.sql.server.mysql.history import ServerRun
+    server: ServerRun | None = None
+    engine: Engine[MysqlSession] = Embedded(source)
+    if script.engine:
+        from simulator.sql.server.mysql.run import ServerRun
 
-    server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
+        engine = server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
     try:
-        outcome = _run(script, server, force, until, at_snapshot)
-        server.end()
+        outcome = _run(script, engine, force, until, at_snapshot)
+        if server is not None:
+            server.end()
+        if at_end is not None:
+            at_end(engine.session)
         return outcome
     finally:
-        server.close()
+        if server is not None:
+            server.close()
 
 
 def run_on_postgresql(
@@ -281,11 +300,11 @@ def run_on_postgresql(
         server.close()
 
 
-class Engine(Protocol[S]):
+class Engine(Protocol[S_co]):
     """Runs the statements of a script; their changes are in the session's log after `read`."""
 
-    session: S
-
+    @property
+    def session(self) -> S_co: ...
     def statement(self, part: Statement) -> None: ...
     def read(self) -> None: ...
 

@@ -16,11 +16,9 @@ from simulator.model import Table
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
-from simulator.sql.ddl.show_create import show_create
 from simulator.sql.memory import give_back
-from simulator.sql.script import POSTGRESQL, START_MS, Script, run, run_on_postgresql
+from simulator.sql.script import POSTGRESQL, START_MS, MysqlSession, Script, run, run_on_postgresql
 from simulator.sql.store.rows import carrier
-from simulator.sql.store.session import Session
 from simulator.stream.literal import recording
 from simulator.stream.literal.history import HistoryStream
 from simulator.stream.literal.recording import Facts, Recorded
@@ -172,13 +170,12 @@ class SqlStream(LogStream):
         self.script, self.force = script, force
         before: list[TableRows] = []
 
-        def keep_rows(session: Session) -> None:
-            _forget_spellings(session)
-            before.extend(_rows(session))
+        def keep_rows(session: MysqlSession) -> None:
+            session.forget_spellings()
+            before.extend(session.current_rows())
 
         outcome = run(script, source, force=force, at_snapshot=keep_rows)
-        for data in outcome.session.all_tables():
-            data.clear()  # the log contains all rows that are needed
+        tables = outcome.session.take_tables()
         give_back()
         self.failure = outcome.failure
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
@@ -188,7 +185,7 @@ class SqlStream(LogStream):
             outcome.session.database,
             outcome.session.log.transactions,
             before=before,
-            tables=[data.table for data in outcome.session.all_tables()],
+            tables=tables,
             start_ms=START_MS,
             partial_setting=_PARTIAL_ROW_IMAGES,
             steps=outcome.steps,
@@ -198,8 +195,16 @@ class SqlStream(LogStream):
         """The rows before a turn: the script is run up to it. At turn 0 they are the rows of `-- @snapshot`."""
         if not turn:
             return self.before
-        outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
-        return _rows(outcome.session)
+        rows: list[TableRows] = []
+        run(
+            self.script,
+            self.source,
+            force=self.force,
+            until=turn,
+            at_snapshot=lambda session: session.forget_spellings(),
+            at_end=lambda session: rows.extend(session.current_rows()),
+        )
+        return rows
 
 
 def _printed(row: Any, documents: Sequence[int]) -> Any:
@@ -211,18 +216,3 @@ def _printed(row: Any, documents: Sequence[int]) -> Any:
         if cells[position] is not None:
             cells[position] = typed_json.printed(cells[position])
     return tuple(cells)
-
-
-def _forget_spellings(session: Session) -> None:
-    """Clear the typed spelling of types: no log contains it for tables that existed before."""
-    for data in session.all_tables():
-        fields = tuple(replace(field, typed_in=(), inline_key=False, retyped=False) for field in data.definition.fields)
-        data.define(replace(data.definition, fields=fields))
-
-
-def _rows(session: Session) -> list[TableRows]:
-    """Each table's rows by number, and its CREATE TABLE text."""
-    return [
-        TableRows(data.table, dict(data.scan()), show_create(data.definition, session.server, data.next_auto))
-        for data in session.all_tables()
-    ]

@@ -7,7 +7,9 @@ MariaDB comes from Debian's packages (docker/native/mariadb.py); CDCSIM_MARIADB 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +19,19 @@ from each import each
 
 from simulator import sources
 from simulator.errors import UsageError
-from simulator.model import TransactionHeader
-from simulator.sql.script import run, script_of
-from simulator.sql.server.mysql.binlog import Gtid, events
+from simulator.model import TableId, TransactionHeader
+from simulator.sql.catalog.servers import SERVERS
+from simulator.sql.script import MysqlSession, run, script_of
+from simulator.sql.server.mysql.binlog import Gtid, Rows, events
+from simulator.sql.server.mysql.catalog import Catalog
 from simulator.sql.server.mysql.connection import Connection
 from simulator.sql.server.mysql.json_binary import document
+from simulator.sql.server.mysql.metadata import definition_of
+from simulator.sql.server.mysql.tables import is_same_type
 from simulator.sql.server.url import engine_of
 from simulator.sql.store.log import Log
 from simulator.sql.values.documents import text_of
-from simulator.stream.literal.transactions import RowChange
+from simulator.stream.literal.transactions import Ddl, RowChange
 
 SOURCE: Final = "mariadb-10.11"
 
@@ -115,10 +121,131 @@ def test_gtids_and_sessions(mariadb: str) -> None:
     assert (first.thread, first.charset, last.charset) == (last.thread, 45, 8)
 
 
+# DDL whose outcome only a server knows: indexes that foreign keys imply, AS SELECT with options, values of new columns.
+DDL: Final = """create database d; use d; create table p(id int primary key);
+create table c(id int primary key, p int, constraint fk foreign key (p) references p(id));
+alter table c drop foreign key fk, drop index fk; insert into c values(1,2);
+create table s engine=InnoDB comment='x START TRANSACTION' as select id, p from c;
+alter table s add column w datetime(3) default '2024-01-01 01:02:03.456', add n decimal(9,2) as (id * 1.5) stored,
+ modify p varchar(9);
+update s set id = 7; alter table s add index (p(1)), algorithm=copy, add column q point after id;
+create table k(v varchar(3) charset latin1, e enum('é','y')); insert into k values('é', 'é'), ('é', 'é'), ('b', 'y');
+alter table k add id int auto_increment primary key first; alter table k convert to character set utf8mb4;
+delete from k where v = 'é'; alter table s rename to d.t;"""
+
+
+@pytest.mark.broker("mysql")
+@pytest.mark.parametrize("source", ["mysql-8.0", "mysql-5.7", "mariadb-10.11"])
+def test_ddl_that_the_server_alone_understands(source: str, servers: Callable[[str], str]) -> None:
+    rows: dict[str, list[tuple[object, ...]]] = {}
+    texts = []
+
+    def keep(session: MysqlSession) -> None:
+        rows.update({state.table.id.name: list(state.rows.values()) for state in session.current_rows()})
+        texts.extend(state.text for state in session.current_rows())
+
+    script = replace(script_of(DDL, "ddl.sql"), engine=servers(source))
+    outcome = run(script, sources.find(source), at_end=keep)
+    assert outcome.failure is None, outcome.failure
+    entries = [entry for one in outcome.session.log.transactions for entry in one.entries]
+    logged = [(entry.kind.name, entry.after) for entry in entries if isinstance(entry, Ddl) and entry.after]
+    columns = [
+        (kind, table.id.name, [(column.name, column.type.spelled) for column in table.columns])
+        for kind, table in logged[3:]
+    ]
+    integer = "int" if source == "mysql-8.0" else "int(11)"
+    s = [("id", integer), ("p", integer)]
+    added = [("id", integer), ("p", "varchar(9)"), ("w", "datetime(3)"), ("n", "decimal(9,2)")]
+    k = [("v", "varchar(3) charset latin1"), ("e", "enum('é','y')")]
+    with_point = [added[0], ("q", "point"), *added[1:]]
+    assert columns == [
+        ("CREATE_TABLE", "s", s),
+        ("ADD_COLUMN", "s", added),
+        ("CREATE_INDEX", "s", with_point),
+        ("CREATE_TABLE", "k", k),
+        ("ADD_COLUMN", "k", [("id", "int"), *k]),
+        ("ALTER_TABLE", "k", [("id", "int"), *k]),
+        ("RENAME_TABLE", "t", with_point),
+    ]
+    us = 1_704_070_923_456_000
+    assert rows == {"p": [], "c": [(1, 2)], "t": [(7, None, "2", us, Decimal("10.50"))], "k": [(3, "b", 2)]}
+    assert [text.split("`")[1] for text in texts] == list(rows)
+    changes = [(one.before, one.after, one.number) for one in entries if isinstance(one, RowChange)]
+    assert changes[2] == ((1, "2", us, Decimal("1.50")), (7, "2", us, Decimal("10.50")), 1)
+    assert [number for *_, number in changes[-2:]] == [1, 2]
+
+
+COLUMNS: Final = """id int primary key, a tinyint(1), b smallint unsigned, c mediumint zerofill, d int unsigned,
+ e bigint unsigned, f float unsigned, g double(7,2), h decimal(30,12), i decimal(9,9) unsigned, j bit(13), k year,
+ l date, m datetime(6), n timestamp(3) null, o time(6), p char(255), q varchar(300) charset latin1, r binary(4),
+ s varbinary(9), t text charset utf8, u longblob, v tinytext, w mediumblob, x enum('x','ÿ') charset latin1,
+ y set('a','b','c'), z json, aa point, ab geometry, ac char(3) not null, ad varchar(7) charset gbk, ae bit(64),
+ af enum('1','2')"""
+
+
+@pytest.mark.broker("mysql")
+@pytest.mark.parametrize("source", ["mysql-8.0", "mariadb-10.11"])
+def test_metadata_of_the_log(source: str, servers: Callable[[str], str]) -> None:
+    """The log's own columns are those of the catalogue."""
+    connection = Connection(engine_of(servers(source)))
+    connection.run("create database metadata")
+    try:
+        connection.run(f"create table metadata.t({COLUMNS})")
+        start, catalog = connection.position(), Catalog(connection)
+        connection.run("insert into metadata.t(id, ac) values(1, '')")
+        reported = catalog.definition(TableId("metadata", "t"))
+        (rows,) = [e for e in events(connection.packets(start, connection.position())) if isinstance(e, Rows)]
+    finally:
+        connection.run("drop database metadata")
+        connection.close()
+    logged = definition_of(rows.table, catalog.charsets, mariadb="maria" in source)
+    assert logged is not None
+    assert reported is not None
+    assert len(logged.fields) == len(reported.fields) == 33
+    assert (logged.id, logged.primary) == (reported.id, reported.primary)
+    for one, other in zip(logged.fields, reported.fields, strict=True):
+        assert (one.name, one.nullable) == (other.name, other.nullable)
+        assert is_same_type(one.type, other.type, SERVERS[source]), (one, other)
+
+
+def messages_of(file: Path, command: Command) -> list[tuple[str, object, object]]:
+    messages = [json.loads(line) for line in command("run", str(file), "-f", "canal-json", "-q").out.splitlines()]
+    return [(one["type"], one["data"], one["old"]) for one in messages if one["type"] != "QUERY"]
+
+
+@pytest.mark.broker("mysql")
+def test_a_log_with_metadata(mariadb: str, tmp_path: Path, command: Command) -> None:
+    """The log itself says the columns of each time, also of tables that are gone; the server forgets."""
+    connection, to = Connection(engine_of(mariadb)), tmp_path / "h.cdc"
+    connection.run("create database m")
+    connection.run("create table m.t(id int primary key, v enum('x','y')) charset latin1")
+    start = "{}:{}".format(*connection.position())
+    try:
+        for sql in (
+            "insert into m.t values(1,'y')",
+            "alter table m.t engine=InnoDB, add column n int default 3",
+            "begin not atomic execute immediate 'alter table m.t drop column v'; end",
+            "update m.t set n = 4",
+            "drop table m.t",
+        ):
+            connection.run(sql)
+    finally:
+        connection.run("drop database m")
+        connection.close()
+    command("record", mariadb, "--from", start, "--databases", "m", "--to", str(to))
+    assert [message for message in messages_of(to, command) if message[1]] == [
+        ("INSERT", [{"id": "1", "v": "2"}], None),  # no text of the log spells the labels
+        ("UPDATE", [{"id": "1", "n": "4"}], [{"n": "3"}]),
+    ]
+
+
 @pytest.mark.broker("mysql")
 def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> None:
-    """Of tables from before the position the server says the columns; other databases are left out."""
+    """Without metadata in it, the server says the columns of tables from before the position; other databases are left
+    out."""
     connection, to = Connection(engine_of(mariadb)), tmp_path / "h.cdc"
+    metadata = connection.value("select @@global.binlog_row_metadata")
+    connection.run("set global binlog_row_metadata = NO_LOG")
     connection.run("create database d"), connection.run("create database gone")
     connection.run("create table d.t(id int primary key, v varchar(9))"), connection.run("create table gone.t(a int)")
     start = "{}:{}".format(*connection.position())
@@ -127,8 +254,7 @@ def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> 
             connection.run(sql)
         connection.run("update d.t set v='y'"), connection.run("create table d.u(a int)")
         command("record", mariadb, "--from", start, "--databases", "d", "--to", str(to))
-        messages = [json.loads(line) for line in command("run", str(to), "-f", "canal-json", "-q").out.splitlines()]
-        assert [(one["type"], one["data"], one["old"]) for one in messages if one["type"] != "QUERY"] == [
+        assert messages_of(to, command) == [
             ("INSERT", [{"id": "1", "v": "x"}], None),
             ("UPDATE", [{"id": "1", "v": "y"}], [{"v": "x"}]),
             ("CREATE", None, None),
@@ -139,6 +265,7 @@ def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> 
         done = command("record", mariadb, "--from", start, "--databases", "d", "--to", str(to), status=2)
         assert "d.t has 3 columns, and its rows in the log have 2" in done.err
     finally:
+        connection.run(f"set global binlog_row_metadata = {metadata}")
         connection.run("drop database d")
         connection.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
@@ -89,6 +89,11 @@ class Definition:
         """The position of the column of this name; case does not matter."""
         lowered = name.lower()
         return next((i for i, column in enumerate(self.fields) if column.name.lower() == lowered), None)
+
+    def without_spellings(self) -> Definition:
+        """The definition as the server has it: nothing says how its types were typed."""
+        fields = tuple(replace(field, typed_in=(), inline_key=False, retyped=False) for field in self.fields)
+        return replace(self, fields=fields)
 
     @property
     def primary(self) -> Key | None:

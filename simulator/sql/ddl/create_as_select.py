@@ -6,9 +6,9 @@ from simulator.model import INSERT
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Definition
 from simulator.sql.ddl import tables
-from simulator.sql.ddl.show_create import selected_column
 from simulator.sql.errors import Unsupported
 from simulator.sql.parse.create_table import read_table
+from simulator.sql.parse.show_create import selected_column
 from simulator.sql.parse.trees import statement_tree
 from simulator.sql.parse.words import Reader, quoted
 from simulator.sql.queries import select

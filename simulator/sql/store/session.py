@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
+from simulator.model import DELETE, INSERT, Kind, StatementKind, Table, TableId
 from simulator.sources.mysql.log import CHARSET, CHARSETS, UTF8MB4_80, sql_mode_code
 from simulator.sources.mysql.row_image import LARGE
 from simulator.sql.assignment.rules import Rules
@@ -16,6 +16,7 @@ from simulator.sql.catalog.definitions import Database, Definition, Field, Routi
 from simulator.sql.catalog.servers import MODES, Server
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.show_create import show_create
 from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
 from simulator.sql.values import temporal
@@ -114,7 +115,6 @@ class Session:
     forced_id: int = 0  # SET insert_id, for the next row
     read_only: bool = False  # of the transaction
     temporary_touched: bool = False  # the transaction made or dropped a temporary table
-    logged_facts: SessionFacts | None = None  # as a server logged them that ran the statement
 
     def __post_init__(self) -> None:
         self.modes = set(self.server.modes)
@@ -232,6 +232,24 @@ class Session:
     def all_tables(self) -> Iterator[Data]:
         for database in self.databases.values():
             yield from database.tables.values()
+
+    def current_rows(self) -> list[TableRows]:
+        """Each table's rows by number, and its CREATE TABLE text."""
+        return [
+            TableRows(data.table, dict(data.scan()), show_create(data.definition, self.server, data.next_auto))
+            for data in self.all_tables()
+        ]
+
+    def take_tables(self) -> list[Table]:
+        """All tables; their rows are dropped: the log has those that are needed."""
+        for data in self.all_tables():
+            data.clear()
+        return [data.table for data in self.all_tables()]
+
+    def forget_spellings(self) -> None:
+        """Forget how types were typed: no log has that of tables that existed before."""
+        for data in self.all_tables():
+            data.define(data.definition.without_spellings())
 
     def with_next_version(self, definition: Definition) -> Definition:
         """The definition with a version that no table of this name had before."""
@@ -388,8 +406,6 @@ class Session:
     @property
     def facts(self) -> SessionFacts:
         """The facts of the session that the server logs."""
-        if self.logged_facts is not None:
-            return self.logged_facts
         mode = sql_mode_code(self.modes)
         return SessionFacts(sql_mode=mode, charset=self.charset_code, database=self.database)
 

@@ -32,12 +32,15 @@ _SQL_MODE, _CATALOG, _CHARSET = 1, 6, 4
 
 @dataclass(frozen=True, slots=True)
 class TableMap:
-    """The table of rows events: names, and for each column its type code and metadata."""
+    """The table of rows events: names, and for each column its type code, its metadata and whether it can be null.
+    `metadata` is the optional metadata, in bytes."""
 
     database: str
     table: str
     types: bytes
     meta: tuple[int, ...]
+    nullable: tuple[bool, ...] = ()
+    metadata: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,9 @@ def _table_map(data: Bytes) -> TableMap:
     data.take(1)
     types = data.take(data.packed())
     facts = Bytes(data.take(data.packed()))
-    return TableMap(database, name, types, tuple(_meta(code, facts) for code in types))
+    meta = tuple(_meta(code, facts) for code in types)
+    nullable = tuple(data.bits(len(types)))
+    return TableMap(database, name, types, meta, nullable, data.raw[data.at :])
 
 
 # Metadata bytes of a type code; types of the second set have the high byte first.
