@@ -92,6 +92,11 @@ SURE = [
     {"type": "date", "values": {"range": ["2020-01-01", "2020-03-01"]}},
     {"type": "string(10)", "nulls": 0.3, "values": {"choices": {"a": 5, "b": 1, "c": 0.001}}},
     {"type": "string(8)", "values": {"pattern": "#-??"}},
+    {"type": "decimal(8,2)", "values": {"walk": {"range": ["5", "500"], "step": "3%", "endings": ["0.99"]}}},
+    {"type": "int32", "values": {"walk": {"range": [0, 70], "step": 3, "law": "normal", "trend": -1}}},
+    {"type": "decimal(8,2)", "values": {"lognormal": {"median": 20, "spread": 2, "range": [1, 900]}}},
+    {"type": "string(90)", "values": {"person": {"part": "email", "languages": {"de": 2, "zh": 1}}}},
+    {"type": "string(40)", "values": {"sentence": ["Ring {once|twice}.", "No {rush|hurry}."]}},
 ]
 MAYBE = [
     {"type": "string(30)", "nulls": 0.3, "values": {"text": {"length": "0..12", "alphabet": "mixed"}}},
@@ -104,6 +109,11 @@ MAYBE = [
     {"type": "bytes(8)", "values": {"bytes": {"length": "0..8"}}},
     {"type": "bool"},
     {"type": "int32", "values": {"constant": "7"}},
+    {"type": "string(60)", "values": {"person": {"part": "name", "languages": {"de": 2, "zh": 1}}}},
+    {"type": "string(24)", "nulls": 0.1, "values": {"iban": {"country": "ES"}}},
+    {"type": "string(16)", "values": "luhn"},
+    {"type": "string(16)", "values": "ean"},
+    {"type": "string(20)", "values": {"phone_number": {"country": "CN"}}},
 ]
 
 
@@ -113,7 +123,11 @@ gaps = st.sampled_from(["independent", "steady", "bursts"])
 @st.composite
 def short_tables(draw: st.DrawFn) -> dict[str, Any]:
     """A table in the short form."""
-    law = draw(st.sampled_from([{}, {"step": 3}, {"concurrent": 5}, {"step": 2, "concurrent": 30}]))
+    law = draw(
+        st.sampled_from(
+            [{}, {"step": 3}, {"concurrent": 5}, {"step": 2, "concurrent": 30}, {"gaps": 0.1, "concurrent": 3}]
+        )
+    )
     columns: dict[str, Any] = {
         "id": {"type": "int64", "values": {"sequence": {"start": draw(st.integers(0, 50)), **law}}}
     }
@@ -156,8 +170,9 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def orders(draw: st.DrawFn) -> dict[str, Any]:
     """Customers for ever, and orders with items that live and die, references, derived totals, a ledger that grows."""
-    upgrade = [{"update": "customers", "set": ["tier"]}]
+    upgrade = [{"update": "customers", "set": ["tier", "fee"]}]
     reference = {"table": "customers", "skew": 2, "recent": draw(st.sampled_from([0, 0.5]))}
+    friend = {**reference, "distinct_from": "customer_id"}
     items = draw(st.sampled_from(["1", "3", "1..4", "2..2"]))
     key_update = draw(st.booleans())
     steps: list[dict[str, Any]] = [
@@ -192,6 +207,7 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
                 "columns": {
                     "id": {"type": "int32", "values": {"sequence": {"start": 1}}},
                     "tier": {"type": "string(8)", "values": {"choices": ["basic", "plus", "gold"]}},
+                    "fee": {"type": "decimal(8,2)", "values": {"walk": {"range": [1, 90], "step": "10%"}}},
                 },
                 "key": "id",
             },
@@ -202,6 +218,8 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
                     "state": {"type": "string(8)", "values": {"states": {"place": "NEW", "pay": "PAID"}}},
                     "total": {"type": "decimal(12,2)", "values": {"derived": "sum(items.qty * items.price)"}},
                     "touched": {"type": "int64", "values": "version"},
+                    "fee": {"type": "decimal(8,2)", "values": {"of": "customers.fee", "via": "customer_id"}},
+                    "friend_id": {"type": "int32", "values": {"references": friend}},
                 },
                 "key": "id",
             },

@@ -62,6 +62,12 @@ def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:
     )
 
 
+def strings(characters: Bytes) -> pa.Array:
+    """Texts of the same length: a row of ASCII characters each."""
+    rows, length = characters.shape
+    return _strings(characters.ravel(), np.full(rows, length, dtype=np.int64), pa.string())
+
+
 def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
     """Random text: `lengths` characters of `alphabet` (a name of ALPHABETS, or the characters) for each draw."""
     letters = ALPHABETS.get(alphabet, alphabet)

@@ -114,7 +114,7 @@ def images(stream: ChangeStream, generator: str) -> tuple[State, State, Compiled
 
 def test_the_table_is_sorted_and_whole(generator: Generator) -> None:
     assert list(generators.GENERATORS) == sorted(generators.GENERATORS)
-    names = {path.stem for kind in ("drawn", "computed") for path in (FOLDER / kind).glob("*.py")}
+    names = {path.stem for kind in ("drawn", "checked", "computed") for path in (FOLDER / kind).glob("*.py")}
     assert names - {"__init__", "expressions"} == set(generators.GENERATORS)
     module, _, _ = generators.GENERATORS[generator.name].partition(":")
     assert module.endswith(f".{generator.name}")

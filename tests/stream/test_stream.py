@@ -341,6 +341,37 @@ def test_references_hold_at_every_transaction_end(scenario: dict[str, Any]) -> N
                 assert row[3] == sum(r[2] * r[3] for r in items)
 
 
+class Believing(Replay):
+    """A replay that looks at each new order: what it copies of a customer, and whom it names besides."""
+
+    orders = 0
+
+    def insert(self, batch: ChangeBatch, row: Row | None) -> None:
+        if batch.table.id.name == "orders" and batch.kind is INSERT:
+            assert row is not None
+            self.orders += 1
+            place = batch.table.positions
+            customer, fee, friend = (row[place[name]] for name in ("customer_id", "fee", "friend_id"))
+            customers = self.tables["customers"]
+            assert fee == (None if customer is None else customers[customer,][2])
+            assert friend is None or ((friend,) in customers and friend != customer)
+        super().insert(batch, row)
+
+
+@quick
+@given(scenarios())
+def test_values_of_referenced_rows_are_those_of_the_time(scenario: dict[str, Any]) -> None:
+    """A row's copy of a column of the row that it refers to is what replaying says; two references differ."""
+    if "orders" not in scenario["tables"]:
+        return
+    scenario["schema_changes"] = []
+    stream = stream_of(scenario)
+    start = stream.border(700)
+    replay = Believing(stream, start)
+    replay.block(stream.read(start, stream.border(start + 500)))
+    assert replay.orders
+
+
 @pytest.mark.parametrize("number", [False, True], ids=["primary", "unique"])
 def test_pairs_of_references_are_unique(number: bool) -> None:
     """Of 144 pairs most come, and come again, but never twice at a time: what replaying asserts."""

@@ -241,9 +241,9 @@ class _Always:
         values = field.spec.values
         if values.kind == "states" and (step not in values.arguments or any(s.times[1] > 1 for s in steps)):
             return False
-        if values.kind == "of":
+        if values.kind == "of" and values.arguments.via is None:
             # it follows another column, and changes when that is set in the same step
-            parent, _, key = values.arguments.partition(".")
+            parent, key = values.arguments.table, values.arguments.name
             follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
             return not field.spec.nulls and follows and self(parent, key, step)
         return self._columns.column(table, name).always

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -220,12 +220,19 @@ class State:
     ) -> None:
         self.ticks, self.table = ticks, table
         self.cohort, self.slot, self.cycle, self.tick, self.row, self.turn = cohort, slot, cycle, tick, row, turn
+        # what generators found of these rows and may need again, by the generator
+        self.kept: dict[object, Any] = {}
         self._written: dict[History, Written] = {}
         self._turns: dict[History, Ints] = {}
         self._changes: dict[History, Ints] = {}
 
     def __len__(self) -> int:
         return len(self.slot)
+
+    def of_owners(self, owner: Ints, row: Ints) -> State:
+        """Rows of entities, each of which this state has once: `owner` is the index of each row's entity. What depends
+        on the entity alone, such as turns, is computed once for it."""
+        return _OfOwners(self, owner, row)
 
     def take(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows."""
@@ -241,6 +248,15 @@ class State:
         )
         part.identity = self.identity[rows]  # computed once for all the columns
         return part
+
+    def replaced(self, rows: npt.NDArray[np.intp], others: State) -> State:
+        """These states with others at some rows."""
+        arrays = [self.cohort, self.slot, self.cycle, self.tick, self.row]
+        for i, other in enumerate((others.cohort, others.slot, others.cycle, others.tick, others.row)):
+            arrays[i] = arrays[i].copy()
+            arrays[i][rows] = other
+        cohort, slot, cycle, tick, row = arrays
+        return State(self.ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
 
     def before(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows before their tick. They must have one: no inserts among them."""
@@ -332,3 +348,24 @@ class State:
             tick=written.tick,
             row=row,
         )
+
+
+class _OfOwners(State):
+    """Rows whose entities stand in another state."""
+
+    def __init__(self, owners: State, owner: Ints, row: Ints) -> None:
+        super().__init__(
+            owners.ticks,
+            owners.table,
+            cohort=owners.cohort[owner],
+            slot=owners.slot[owner],
+            cycle=owners.cycle[owner],
+            tick=owners.tick[owner],
+            row=row,
+        )
+        self._owners, self._owner = owners, owner
+
+    def turns(self, history: History) -> Ints:
+        if history not in self._turns:
+            self._turns[history] = self._owners.turns(history)[self._owner]
+        return self._turns[history]

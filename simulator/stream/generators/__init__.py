@@ -1,5 +1,5 @@
-"""Where values come from: one file per kind of values, in `drawn` (from hashes and literals) and `computed` (from the
-row's place and past, and from other values).
+"""Where values come from: one file per kind of values, in `drawn` (from hashes and literals), `checked` (numbers with
+check digits) and `computed` (from the row's place and past, and from other values).
 
 Read `generator.py` first, the contract; `columns.py` makes the columns of a scenario ready. README.md tells how to add
 a generator: one file, and one line here.
@@ -14,6 +14,7 @@ from simulator import registry
 from simulator.stream.generators.generator import Generator
 
 _DRAWN: Final = "simulator.stream.generators.drawn"
+_CHECKED: Final = "simulator.stream.generators.checked"
 _COMPUTED: Final = "simulator.stream.generators.computed"
 
 GENERATORS: Final = {
@@ -25,12 +26,19 @@ GENERATORS: Final = {
     "default": f"{_DRAWN}.default:GENERATOR",
     "derived": f"{_COMPUTED}.derived:GENERATOR",
     "document": f"{_DRAWN}.document:GENERATOR",
+    "ean": f"{_CHECKED}.ean:GENERATOR",
     "faker": f"{_DRAWN}.faker:GENERATOR",
+    "iban": f"{_CHECKED}.iban:GENERATOR",
+    "lognormal": f"{_DRAWN}.lognormal:GENERATOR",
+    "luhn": f"{_CHECKED}.luhn:GENERATOR",
     "of": f"{_COMPUTED}.of:GENERATOR",
     "pattern": f"{_DRAWN}.pattern:GENERATOR",
+    "person": f"{_COMPUTED}.person:GENERATOR",
+    "phone_number": f"{_CHECKED}.phone_number:GENERATOR",
     "range": f"{_DRAWN}.range:GENERATOR",
     "references": f"{_COMPUTED}.references:GENERATOR",
     "row": f"{_COMPUTED}.row:GENERATOR",
+    "sentence": f"{_DRAWN}.sentence:GENERATOR",
     "sequence": f"{_COMPUTED}.sequence:GENERATOR",
     "statement_time": f"{_COMPUTED}.statement_time:GENERATOR",
     "states": f"{_COMPUTED}.states:GENERATOR",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from simulator.batch import Delta, decoded, scatter
 from simulator.errors import UsageError
 from simulator.model import Column
 from simulator.sources.source import Source
@@ -17,13 +19,15 @@ from simulator.stream.engine.timeline import Timeline
 from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.stream.generators.arrays import overlaid, with_nulls
 from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.index import Index
 from simulator.stream.generators.keys import KeyColumn
 from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.pairs import Pairs
 from simulator.stream.generators.permanent import PermanentRows
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.scenario import Field, Scenario
-from simulator.values.draw import key
+from simulator.values.draw import chance, key, mix
+from simulator.values.hostile import hostile
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,46 @@ class Target:
             self.scenario.fail(self.field.path, str(error))
 
 
+class Hostile:
+    """Nasty texts for a share of a table's rows, in a column of texts that people type.
+
+    A row has them for good, each time another one: so an update that sets the column still changes it.
+    """
+
+    def __init__(self, share: float, texts: pa.Array, target: Target) -> None:
+        self.share, self.texts, self.history = share, texts, target.history
+        self.most_bytes = max(len(text.encode()) for text in texts.to_pylist())
+        self.salt = key(target.scenario.seed, target.field.table, target.field.name, "hostile")
+        self.index = Index(len(texts), target.history, self.salt)
+
+    @classmethod
+    def of(cls, columns: Columns, field: Field, history: History) -> Hostile | None:
+        """Those of a column; None where it has none. Texts that its type does not take are left out."""
+        spec, values = columns.scenario.spec, field.spec.values
+        table = spec.tables[field.table]
+        if not spec.text.hostile or not values.generator.prose(values.arguments):
+            return None
+        if any(field.name in names for names in (table.key, *table.unique.values())):
+            return None
+        source, kept = columns.scenario.source, list[pa.Array]()
+        for text in hostile(field.type.length):
+            with suppress(ValueError, UsageError):
+                parsed = source.parse_values([text], field.type)
+                if not parsed.null_count:
+                    kept.append(decoded(parsed))
+        texts = pa.concat_arrays(kept) if kept else pa.array([], pa.string())
+        if not pa.types.is_string(texts.type) or len(texts) < 2:
+            return None
+        return cls(spec.text.hostile, texts.unique(), Target(columns, field, history))
+
+    def among(self, values: pa.Array, state: State) -> pa.Array:
+        rows = np.flatnonzero(chance(mix(state.identity + self.salt), self.share))
+        if not len(rows):
+            return values
+        texts = self.texts.take(pa.array(self.index(state.take(rows))))
+        return scatter(decoded(values), Delta(rows, texts))
+
+
 class CompiledColumn:
     """One column. Its values need no other column of the image: any subset of a table's columns can be drawn."""
 
@@ -73,11 +117,10 @@ class CompiledColumn:
         self.field, self.arrow = field, source.arrow_type(field.type)
         self.history = columns.ticks.history(field.table, field.name)
         self.generator = columns.draws(field, field.spec.values, self.history)
-        self._nulls = Nulls(
-            field.spec.nulls, self.history, key(columns.scenario.seed, field.table, field.name, "nulls")
-        )
+        self.nulls = Nulls(field.spec.nulls, self.history, key(columns.scenario.seed, field.table, field.name, "nulls"))
         # setting the column once more is sure to change it
-        self.always = self.generator.always and self._nulls.always
+        self.always = self.generator.always and self.nulls.always
+        self._hostile = Hostile.of(columns, field, self.history)
         self._stored: Callable[[pa.Array], pa.Array] | None = None
         if source.stores or source.generated(field.type) != self.arrow:
             self._stored = partial(source.stored, type=field.type)
@@ -88,14 +131,16 @@ class CompiledColumn:
     @property
     def most_bytes(self) -> int:
         """The approximate maximal size of a value in bytes."""
-        return self.generator.most_bytes
+        return max(self.generator.most_bytes, self._hostile.most_bytes if self._hostile else 0)
 
     def array(self, state: State) -> pa.Array:
         values = self.generator.array(state)
+        if self._hostile is not None:
+            values = self._hostile.among(values, state)
         if self._stored is not None:
             values = self._stored(values)
         if self.field.spec.nulls:
-            values = with_nulls(values, self._nulls(state))
+            values = with_nulls(values, self.nulls(state))
         if self.field.since is not None:
             older = np.flatnonzero(state.turns(self.history) < self.field.since)
             if len(older):

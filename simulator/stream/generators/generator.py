@@ -40,7 +40,9 @@ class Generator:
     `ColumnCheck`. `doc` completes the sentence "values are …" in the reference, `example` is a column that uses it.
     `arguments` is a pydantic type. `fits` names what columns must hold (`ColumnCheck.holds`); empty: anything.
     `unique`: no two rows have the same value, so it makes a key. `leaf`: may stand in a document. `pools` are the texts
-    that Faker must make.
+    that Faker must make. `beside` names arguments that may stand beside the generator's name, whose own value is the
+    argument `main` then: `{of: products.price, via: product_id}` is `{of: {column: products.price, via: product_id}}`.
+    `prose`: whether they are texts that people type, of which `text: {hostile: …}` replaces a share.
     """
 
     name: str
@@ -54,6 +56,9 @@ class Generator:
     unique: bool = False
     leaf: bool = False
     pools: Callable[[Any], Iterable[Pool]] = lambda arguments: ()
+    main: str = ""
+    beside: tuple[str, ...] = ()
+    prose: Callable[[Any], bool] = lambda arguments: False
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:

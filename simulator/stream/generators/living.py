@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import History, State
 from simulator.stream.engine.program import Program
 from simulator.stream.generators.columns import Columns
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
@@ -109,3 +109,39 @@ class LivingRows:
         rows = ticks.row_count(self.table, slot, tick)
         row = (unit(mix(draws ^ GOLDEN)) * rows).astype(np.int64)
         return State(ticks, self.table, cohort=of, slot=slot, cycle=cycle, tick=tick, row=row), good
+
+
+class Current:
+    """Rows of a table as they were before later turns: a row that was left behind by its entity stays as it was."""
+
+    def __init__(self, columns: Columns, table: str, history: History) -> None:
+        """`history` is that of the column that is asked for: one that no update sets needs no look."""
+        self.ticks, self.traffic, self.table = columns.ticks, columns.traffic, table
+        # a row that is not permanent is there from its insert on; a permanent one is never inserted
+        self.stays = not (history.count > 0).any()
+
+    def __call__(self, rows: State, turns: Ints) -> State:
+        if self.stays:
+            return rows
+        plan, ticks = self.ticks.plan, self.ticks
+        tick, cycle = rows.tick.copy(), rows.cycle.copy()
+        cohorts = np.unique(rows.cohort)
+        for cohort in cohorts:
+            chosen = np.flatnonzero(rows.cohort == cohort) if len(cohorts) > 1 else slice(None)
+            slot, number = rows.slot[chosen], plan.cohorts[cohort].program
+            program = plan.programs[number]
+            place = self.traffic.places(int(cohort), slot, turns[chosen]) - 1
+            of = np.full(len(slot), cohort, dtype=np.int64)
+            now, step = ticks.cycle_and_step(of, place)
+            at = program.last_ticks[step] + ticks.first[number]
+            if program.members[self.table].permanent:
+                born = place < 0
+                tick[chosen] = np.where(born, ticks.birth[number], at)
+                cycle[chosen] = np.where(born, -1, now)
+            else:
+                same = ticks.life(of, slot, now, at) == rows.life[chosen]
+                tick[chosen] = np.where(same, at, tick[chosen])
+                cycle[chosen] = np.where(same, now, cycle[chosen])
+        current = State(ticks, self.table, cohort=rows.cohort, slot=rows.slot, cycle=cycle, tick=tick, row=rows.row)
+        current.identity = rows.identity
+        return current

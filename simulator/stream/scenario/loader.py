@@ -23,6 +23,10 @@ STANDARD_INPUT: Final = "-"
 SUFFIXES: Final = (".yaml", ".yml")
 
 
+# Keys of a scenario that hold settings alone: `--set text.hostile=0.01` also where the file has no `text`.
+SECTIONS: Final = ("curve", "text")
+
+
 @dataclass(frozen=True)
 class Loaded:
     """A scenario as written: `file` is the name by which the user knows the file, `name` a short one for it."""
@@ -120,6 +124,9 @@ def _assign(data: Mapping, setting: str) -> None:
         raise UsageError(f"--set {setting}: write KEY.KEY=VALUE, such as tables.users.rows=1e6.")
     *above, last = names
     at: Any = data
+    if above and above[0] in SECTIONS and above[0] not in data:
+        data[above[0]] = Mapping()
+        data.lines[above[0]] = 1
     for depth, name in enumerate(above):
         if not has(at, name):
             keys = list(at) if isinstance(at, Mapping) else []

@@ -69,15 +69,8 @@ class Derived(Draws):
             counts[indices] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
         row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-        return owner, State(
-            ticks,
-            table,
-            cohort=state.cohort[owner],
-            slot=state.slot[owner],
-            cycle=cycle[owner],
-            tick=tick[owner],
-            row=row,
-        )
+        entities = State(ticks, table, cohort=state.cohort, slot=state.slot, cycle=cycle, tick=tick, row=counts)
+        return owner, entities.of_owners(owner, row)
 
 
 class _Walk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +14,14 @@ from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import draws
-from simulator.stream.generators.living import TRIES, Deaths, LivingRows
+from simulator.stream.generators.living import TRIES, Deaths, LivingRows, Mask
 from simulator.stream.generators.shuffle import Shuffle
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Name, Share, Strict
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
+
+# Draws for another row than that of `distinct_from`
+OTHERWISE: Final = np.uint64(0xD157)
 
 
 class Reference(Strict):
@@ -29,6 +32,9 @@ class Reference(Strict):
         float, Field(ge=1, le=20, description="1 picks evenly; more picks some of the permanent rows more often.")
     ] = 1
     recent: Annotated[Share, Field(description="Share of the references that are to the newest rows.")] = 0
+    distinct_from: Annotated[
+        Name | None, Field(description="Another reference of the row to the same table: never to the same row.")
+    ] = None
 
 
 class References(Draws):
@@ -43,23 +49,64 @@ class References(Draws):
         self.living = LivingRows(target.columns, self.table)
         self.deaths = Deaths(target.columns, target.field.table)
         self.pairs = target.columns.pairs(target.field)
-        self.name = target.field.name
+        self.own, self.name = target.field.table, target.field.name
+        self.other: References | None = None
+        if reference.distinct_from is not None:
+            other = target.columns.column(self.own, reference.distinct_from).generator
+            assert isinstance(other, References)
+            self.other = other
+            if self.permanent.rows == 1 and not target.field.column.nullable:
+                target.scenario.fail(target.field.path, f"{self.table} has one permanent row, and this needs another")
         self.history, self.salt = target.history, target.salt
         # which rows are picked more often: any of them
         self.preferred = Shuffle(max(self.permanent.rows, 1), target.salt)
 
     def array(self, state: State) -> pa.Array:
-        ticks = state.ticks
+        rows, missing = self.rows(state)
+        return with_nulls(self.column.array(rows), missing)
+
+    def rows(self, state: State) -> tuple[State, Mask]:
+        """The rows that are referred to, as they were when they were picked, and which of them are none."""
+        if self not in state.kept:
+            state.kept[self] = self._rows(state)
+        rows: tuple[State, Mask] = state.kept[self]
+        return rows
+
+    def _rows(self, state: State) -> tuple[State, Mask]:
         if self.pairs is not None:
-            cohort, slot, row = self.permanent.rows_at(self.pairs.numbers(self.name, state))
-            cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
-            return self.column.array(
-                State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
-            )
+            picked = self._born(*self.permanent.rows_at(self.pairs.numbers(self.name, state)))
+            return picked, np.zeros(len(state), dtype=bool)
         drawn = draws(state, self.history, self.salt)
-        cohort, slot, row = self._permanent(drawn)
+        rows, missing = self._drawn(drawn, state)
+        if self.other is None:
+            return rows, missing
+        taken, none = self.other.rows(state.at(self.own, state.written(self.history), state.row))
+        for _ in range(TRIES):
+            same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
+            if not len(same):
+                return rows, missing
+            drawn[same] = mix(drawn[same] + OTHERWISE)
+            again, gone = self._drawn(drawn[same], state.take(same))
+            rows, missing[same] = rows.replaced(same, again), gone
+        same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
+        permanent = same[rows.cycle[same] < 0] if self.permanent.rows > 1 else same[:0]
+        missing[same] = True
+        if len(permanent):  # the next one
+            number = self.permanent.number(rows.cohort[permanent], rows.slot[permanent], rows.row[permanent])
+            following = self._born(*self.permanent.rows_at((number + 1) % self.permanent.rows))
+            rows, missing[permanent] = rows.replaced(permanent, following), False
+        return rows, missing
+
+    def _born(self, cohort: Ints, slot: Ints, row: Ints) -> State:
+        """Permanent rows, as they were born."""
+        ticks = self.living.ticks
         cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
-        missing = np.zeros(len(slot), dtype=bool)
+        return State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
+
+    def _drawn(self, drawn: Bits, state: State) -> tuple[State, Mask]:
+        """A row for each draw, for these rows, and which found none."""
+        rows = self._born(*self._permanent(drawn))
+        missing = np.zeros(len(rows), dtype=bool)
         if self.living.cohorts:
             turns = state.turns(self.history)
             groups, whose = self._groups(drawn, turns), (state.cohort, state.slot, state.cycle, state.tick)
@@ -72,19 +119,10 @@ class References(Draws):
                         break
                     tried = mix(tried + GOLDEN)
                     picked, good = self.living.pick(number, tried, turns[left], until, self.recent)
-                    at = left[good]
-                    for whole, part in (
-                        (cohort, picked.cohort),
-                        (slot, picked.slot),
-                        (cycle, picked.cycle),
-                        (tick, picked.tick),
-                        (row, picked.row),
-                    ):
-                        whole[at] = part[good]
-                    missing[at] = False
+                    rows = rows.replaced(left[good], picked.take(np.flatnonzero(good)))
+                    missing[left[good]] = False
                     left, tried, until = left[~good], tried[~good], until[~good]
-        values = self.column.array(State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row))
-        return with_nulls(values, missing)
+        return rows, missing
 
     def _permanent(self, drawn: Bits) -> tuple[Ints, Ints, Ints]:
         """(cohort, slot, row) of permanent rows; of any rows if there are none."""
@@ -130,6 +168,27 @@ def check(check: ColumnCheck, reference: Reference) -> None:
         check.fail(f"the key of {table} changes, so nothing can refer to it", "table")
     check.reads(table, spec.key[0])
     check.fits(check.fields[table][spec.key[0]])
+    if reference.distinct_from is not None:
+        _check_distinct(check, reference, reference.distinct_from)
+
+
+def _check_distinct(check: ColumnCheck, reference: Reference, name: str) -> None:
+    """The other column is a reference to the same table, set whenever this one is."""
+    table, own = check.field.table, check.field.name
+    columns = check.fields[table]
+    if name not in columns:
+        check.unknown(f"column of {table}", name, columns, "distinct_from")
+    values = columns[name].spec.values
+    if values.kind != "references" or values.arguments.table != reference.table:
+        check.fail(f"{name} is not a reference to {reference.table}", "distinct_from")
+    home = check.home
+    changes = any(columns[column].spec.changes for column in (name, own))
+    if home.lifecycle is None and check.spec.tables[table].mix.update and changes:
+        check.fail(f"an update might set {name} alone: write `changes: no` for both", "distinct_from")
+    for step, _, sets in home.updates:
+        if name in sets and own not in sets:
+            check.fail(f"step {step!r} sets {name} alone: let it set {own}, too", "distinct_from")
+    check.reads(table, name)
 
 
 def draw(target: Target, reference: Reference) -> Draws:
@@ -139,7 +198,8 @@ def draw(target: Target, reference: Reference) -> Draws:
 GENERATOR = Generator(
     name="references",
     doc="the key of a row of another `table` (or its name alone) that is there by then and is deleted only after this "
-    "row; `skew` above 1 picks some permanent rows more often, `recent` is the share that are to the newest rows",
+    "row; `skew` above 1 picks some permanent rows more often, `recent` is the share that are to the newest rows; "
+    "`distinct_from` another reference of this row, to whose row this one never leads",
     example="{type: int64, values: {references: {table: products, skew: 2}}}",
     arguments=Annotated[Reference, BeforeValidator(_word), WORD],
     check=check,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 NEVER_FULL: Final = 1 << 62
 # Orders in which concurrent writers commit.
 ORDERS: Final = 16
+# Numbers among which gaps are laid out, and how many a rollback leaves unused.
+WINDOW: Final = 1024
+RUNS: Final = np.array([1, 1, 1, 2, 3])
 
 
 class Sequence(Strict):
@@ -35,13 +38,16 @@ class Sequence(Strict):
     concurrent: Annotated[
         int, Field(ge=1, le=1024, description="Writers at once: their numbers are out of order by less than that.")
     ] = 1
+    gaps: Annotated[
+        float, Field(ge=0, le=0.5, description="Share of the numbers that no row has, as rollbacks leave them.")
+    ] = 0
 
 
 class Numbers(Draws):
     """`start + step · n`, where n is how many numbers were given before: to the rows born before the stream, in turns
     before this one, in the turn's statements before this one, and to the rows of this statement.
 
-    The n of `concurrent` neighbours are shuffled.
+    The n of `concurrent` neighbours are shuffled. With `gaps`, each WINDOW of numbers lies spread among some more.
     """
 
     always = True
@@ -53,6 +59,8 @@ class Numbers(Draws):
         self._key = key(columns.scenario.seed, table, field, "concurrent")
         drawn = bits(self._key, np.arange(ORDERS * self.concurrent)).reshape(ORDERS, -1)
         self._orders = np.argsort(drawn, axis=1).astype(np.int64)
+        self._left_out = round(WINDOW * sequence.gaps / (1 - sequence.gaps))
+        self._spread = self._spreads(columns.scenario.seed, table, field)
         self.permanent = columns.permanent(table)
         self.offsets, of_steps = _numbered(ticks, table, field)
         self._numbered: dict[int, Ints] = {}
@@ -65,6 +73,17 @@ class Numbers(Draws):
                 self._earliest = min(self._earliest, columns.traffic.earliest(number, deepest))
         self.most = max((int(rows.max()) for rows in of_steps.values()), default=1)
         self._traffic = columns.traffic
+
+    def _spreads(self, seed: int, table: str, field: str) -> Ints:
+        """Some ways to lay a window of numbers among those that nobody has, which come in runs of 1 to 3."""
+        spreads = np.empty((ORDERS, WINDOW), dtype=np.int64)
+        for order in range(ORDERS):
+            drawn = bits(key(seed, table, field, "gaps", order), np.arange(2 * self._left_out + 2))
+            runs = RUNS[below(drawn[: self._left_out + 1], len(RUNS))]
+            runs = np.diff(np.minimum(np.cumsum(runs), self._left_out), prepend=0)
+            before = np.bincount(below(drawn[-len(runs) :], WINDOW), weights=runs, minlength=WINDOW)
+            spreads[order] = np.arange(WINDOW) + np.cumsum(before).astype(np.int64)
+        return spreads
 
     @cached_property
     def _births(self) -> Births:
@@ -79,6 +98,7 @@ class Numbers(Draws):
         """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows, unless all of
         them were there before."""
         room = (highest - self.start) // self.step
+        room = room // (WINDOW + self._left_out) * WINDOW if self._left_out else room
         if not self._numbered and self.permanent.rows - 1 <= room:
             return NEVER_FULL
         earliest = np.array([self._earliest], dtype=np.int64)
@@ -104,6 +124,10 @@ class Numbers(Draws):
         return self._stepped(numbers)
 
     def _stepped(self, numbers: Ints) -> Ints:
+        if self._left_out:
+            window, place = np.divmod(numbers, WINDOW)
+            numbers = window * (WINDOW + self._left_out)
+            numbers += self._spread[below(bits(self._key, window), ORDERS), place]
         stepped: Ints = numbers if self.step == 1 else numbers * self.step
         return stepped + self.start
 
@@ -141,7 +165,8 @@ GENERATOR = Generator(
     name="sequence",
     doc="numbers that rise with the turn that wrote them, each once and without gaps (hot sets that move, lifecycles "
     "with `zipf` and more than 250,000 entities alone have some); `start` is the first (1), `step` the distance of two "
-    "(1); of so many `concurrent` writers (1) one may commit before another that has a lower number",
+    "(1); of so many `concurrent` writers (1) one may commit before another that has a lower number; `gaps` is the "
+    "share of numbers that no row has, as rollbacks leave them (0)",
     example="{type: int64, values: {sequence: {start: 1000}}}",
     arguments=Sequence,
     alone={},

@@ -51,6 +51,7 @@ GENERATOR = Generator(
     example="{type: string(80), values: {faker: {provider: company, locale: de_DE, size: 500}}}",
     arguments=Annotated[Faker, BeforeValidator(_word), WORD],
     leaf=True,
+    prose=lambda faker: "email" not in faker.provider,
     check=check,
     draw=draw,
     pools=lambda faker: [faker.pool],

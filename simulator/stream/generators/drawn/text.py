@@ -71,6 +71,7 @@ GENERATOR = Generator(
     alone={},
     fits=("text",),
     leaf=True,
+    prose=lambda text: True,
     check=check,
     draw=draw,
 )

@@ -122,9 +122,9 @@ def _check_link(loaded: Loaded, table: str, key: Sequence[str], fields: Fields, 
 def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], homes: Mapping[str, Home]) -> bool:
     """Whether copies of another table's key make rows unique: with `row`, or if there is one row for each."""
     copies = [
-        source
-        for source, column in (value.arguments.split(".") for value in values if value.kind == "of")
-        if list(loaded.spec.tables[source].key) == [column]
+        copy.table
+        for copy in (value.arguments for value in values if value.kind == "of")
+        if copy.via is None and list(loaded.spec.tables[copy.table].key) == [copy.name]
     ]
     home = homes[table]
     one_each = any(home.single or home.counted_as == homes[source].counted_as for source in copies)

@@ -26,6 +26,7 @@ from simulator.stream.scenario.language.words import (
     Durations,
     Instant,
     Name,
+    Share,
     Strict,
     Weight,
     duration_ms,
@@ -38,7 +39,7 @@ from simulator.stream.scenario.language.words import (
 LARGEST_TRANSACTION: Final = 1024
 LONGEST_TRANSACTION_MS: Final = 24 * 60 * 60 * 1000
 # Keys that scripts do without.
-GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations"}
+GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations", "text"}
 
 
 def sizes(value: Any) -> dict[tuple[int, int], float]:
@@ -124,6 +125,14 @@ class Surge(Strict):
     times: Annotated[float, Field(gt=0, le=1e6, description="How much more often they change.")]
 
 
+class Texts(Strict):
+    """What texts are like that people type: names, titles, comments."""
+
+    hostile: Annotated[
+        Share, Field(description="Share of the rows with a nasty text in such a column: quotes, markup, controls …")
+    ] = 0
+
+
 class ScenarioSpec(Strict):
     """A whole scenario file."""
 
@@ -154,6 +163,7 @@ class ScenarioSpec(Strict):
         Literal["all", "minimal", "primary key", "unique", "primary key, unique"] | None,
         Field(description="What the source's log holds of an update (supplemental logging); default: all."),
     ] = None
+    text: Annotated[Texts, Field(description="Of texts that people type.")] = Texts()
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     delay: Annotated[
         Durations | None,

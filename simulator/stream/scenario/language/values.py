@@ -35,6 +35,7 @@ class Values:
             return cls._alone(data)
         if not isinstance(data, dict):
             raise PydanticKnownError("dict_type")
+        data = _gathered(data)
         if unknown := [key for key in data if not generators.is_known(key)]:
             raise _errors([{"type": "extra_forbidden", "loc": (key,), "input": data[key]} for key in unknown])
         if len(data) != 1:
@@ -74,12 +75,24 @@ class Values:
         arguments = {
             generator.name: {**of[generator.name], "description": generator.doc} for generator in all_generators
         }
+        for generator in all_generators:
+            for key in generator.beside:
+                arguments[key] = {"type": "string", "description": f"Of {generator.name}: its {key}."}
         return {
             "anyOf": [
                 {"enum": [generator.name for generator in all_generators if generator.alone is not NEEDED]},
                 {"type": "object", "properties": arguments, "additionalProperties": False},
             ]
         }
+
+
+def _gathered(data: dict[str, Any]) -> dict[str, Any]:
+    """`{of: products.price, via: product_id}` as `{of: {column: products.price, via: product_id}}`."""
+    for kind in data:
+        generator = generators.find(kind) if generators.is_known(kind) else None
+        if generator is not None and generator.beside and len(data) > 1 and {*data} - {kind} <= {*generator.beside}:
+            return {kind: {generator.main: data[kind], **{key: data[key] for key in data if key != kind}}}
+    return data
 
 
 def _under(kind: str, details: Any) -> InitErrorDetails:

@@ -1,0 +1,1 @@
+"""Numbers with check digits, or of a plan: accounts, articles, cards, telephones."""

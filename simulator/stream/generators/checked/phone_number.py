@@ -1,0 +1,74 @@
+"""`phone_number`: numbers of telephones, as they are written internationally (E.164)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
+from simulator.stream.generators.index import draws
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Strict
+from simulator.values import check_digits
+from simulator.values.draw import below, mix
+
+# What a number begins with, and how many digits follow. Those of the United States (555-01xx) and of Germany are kept
+# for films and books: they are nobody's. Spain and China keep none.
+AREAS: Final = (
+    201, 202, 205, 206, 208, 210, 212, 213, 214, 215, 216, 248, 253, 267, 281, 301, 303, 305, 310, 312, 313, 314, 315,
+    317, 321, 323, 330, 347, 352, 360, 404, 405, 407, 408, 410, 412, 414, 415, 419, 425, 432, 440, 443, 469, 480, 501,
+    502, 503, 504, 505,
+)  # fmt: skip
+NUMBERS: Final = {
+    "CN": (("+8613", "+8615", "+8617", "+8618", "+8619"), 9),
+    "DE": (("+493023125", "+496990009", "+494066969", "+498999998", "+492214710"), 3),
+    "ES": (("+346",), 8),
+    "US": (tuple(f"+1{area}55501" for area in AREAS), 2),
+}
+
+
+class PhoneNumber(Strict):
+    """A telephone number."""
+
+    country: Annotated[Literal["CN", "DE", "ES", "US"], Field(description="Whose numbers.")] = "US"
+
+
+class Telephones(Draws):
+    def __init__(self, country: str, target: Target) -> None:
+        prefixes, self.digits = NUMBERS[country]
+        self.prefixes = pa.array(prefixes)
+        self.history, self.salt = target.history, target.salt
+
+    def array(self, state: State) -> pa.Array:
+        drawn = draws(state, self.history, self.salt)
+        prefixes = self.prefixes.take(pa.array(below(mix(drawn), len(self.prefixes))))
+        return pc.binary_join_element_wise(prefixes, check_digits.texts(check_digits.drawn(drawn, self.digits)), "")
+
+
+def check(check: ColumnCheck, number: PhoneNumber) -> None:
+    prefixes, digits = NUMBERS[number.country]
+    check.room(len(prefixes[0]) + digits)
+
+
+def draw(target: Target, number: PhoneNumber) -> Draws:
+    return Telephones(number.country, target)
+
+
+GENERATOR = Generator(
+    name="phone_number",
+    doc="a telephone number of a `country` (US; CN, DE, ES): +12125550142; those of the US and of Germany are from "
+    "ranges that belong to nobody",
+    example="{type: string(16), values: {phone_number: {country: DE}}}",
+    arguments=PhoneNumber,
+    alone={},
+    fits=("text",),
+    leaf=True,
+    check=check,
+    draw=draw,
+)

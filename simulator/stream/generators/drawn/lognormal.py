@@ -1,0 +1,87 @@
+"""`lognormal`: amounts of which most are small and a few large."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Annotated, Final
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, WithJsonSchema
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.drawn.range import ends_of
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, Generator
+from simulator.stream.generators.index import Index
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Strict
+from simulator.values.draw import Ints
+
+# Parts of the law that are as likely as each other; their middles are drawn.
+PARTS: Final = 1 << 13
+MOST: Final = 1 << 53
+Amount = Annotated[str, WithJsonSchema({"type": ["string", "number"]})]
+
+
+class Lognormal(Strict):
+    """A law for amounts of money, sizes, durations."""
+
+    median: Annotated[Amount, Field(description="As many are below it as above.")]
+    spread: Annotated[float, Field(gt=1, le=100, description="Two thirds lie between the median over it and times it.")]
+    range: Annotated[list[Amount], Field(min_length=2, max_length=2, description="The lowest and the highest value.")]
+
+
+class Amounts(Draws):
+    """One of the law's values, in rising order; none twice in a row."""
+
+    def __init__(self, values: Ints, target: Target) -> None:
+        self.values, self.type = values, target.type
+        self.index = Index(len(values), target.history, target.salt)
+        self.always = len(values) > 1
+
+    def array(self, state: State) -> pa.Array:
+        return numeric(self.values[self.index(state)], self.type)
+
+
+def values_of(median: float, spread: float, low: int, high: int) -> Ints:
+    """The middles of the law's parts between two ends, each once: 12 digits of them, on which all platforms agree."""
+    law, scale = NormalDist(), math.log(spread)
+    parts = (median * math.exp(scale * law.inv_cdf((part + 0.5) / PARTS)) for part in range(PARTS))
+    numbers = {round(float(f"{part:.12g}")) for part in parts if low <= part <= high}
+    return np.array(sorted(numbers), dtype=np.int64)
+
+
+def _sizes(literals: list[pa.Array], target: Target) -> list[float]:
+    return [ends_of(pair, target.field.type, target.source)[0] for pair in literals]
+
+
+def check(check: ColumnCheck, law: Lognormal) -> None:
+    low, high = ends_of(check.literals(law.range, "range", by_index=True), check.field.type, check.source)
+    median, _ = ends_of(check.literals([law.median] * 2, "median"), check.field.type, check.source)
+    if not 0 < low < high < MOST:
+        check.fail(f"{law.range[0]!r} to {law.range[1]!r}: write two amounts above 0, the smaller first", "range")
+    if not low < median < high:
+        check.fail(f"{law.median!r} is not inside of the range", "median")
+
+
+def draw(target: Target, law: Lognormal) -> Draws:
+    texts = [law.median, *law.range]
+    median, low, high = _sizes([target.literals([text, text]) for text in texts], target)
+    return Amounts(values_of(median, law.spread, int(low), int(high)), target)
+
+
+GENERATOR = Generator(
+    name="lognormal",
+    doc="amounts of which most are small and a few large: two thirds lie between `median` / `spread` and `median` * "
+    "`spread`, none outside of `range`; an update takes another one",
+    example='{type: "decimal(10,2)", values: {lognormal: {median: 40, spread: 3, range: [0.5, 20000]}}}',
+    arguments=Lognormal,
+    fits=NUMBERS,
+    leaf=True,
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,69 @@
+"""Check digits of numbers that are arrays of digits: one row a number, one column a digit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
+from simulator.values.texts import strings
+
+Digits = npt.NDArray[np.int64]
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def drawn(draws: Bits, count: int) -> Digits:
+    """So many random digits for each draw."""
+    return np.stack(
+        [below(mix(draws + np.uint64((place + 1) * int(GOLDEN) & (1 << 64) - 1)), 10) for place in range(count)], axis=1
+    )
+
+
+def constant(text: str, rows: int) -> Digits:
+    """The same digits in each row."""
+    return np.tile(np.array([int(digit) for digit in text], dtype=np.int64), (rows, 1))
+
+
+def weighted(digits: Digits, weights: Sequence[int]) -> Ints:
+    """The sums of digits times weights."""
+    sums: Ints = digits @ np.array(weights, dtype=np.int64)
+    return sums
+
+
+def remainder_97(digits: Digits) -> Ints:
+    """The numbers that the digits write, modulo 97 (ISO 7064)."""
+    weights = [pow(10, place, 97) for place in reversed(range(digits.shape[1]))]
+    return weighted(digits, weights) % 97
+
+
+def luhn(digits: Digits) -> Ints:
+    """The digit that makes a number of these and it valid by Luhn's rule, as on payment cards (ISO/IEC 7812-1)."""
+    doubled = digits.copy()
+    doubled[:, ::-2] = digits[:, ::-2] * 2
+    check: Ints = -(doubled // 10 + doubled % 10).sum(axis=1) % 10
+    return check
+
+
+def ean(digits: Digits) -> Ints:
+    """The last digit of an article number: of EAN-13 and EAN-8 (GTIN)."""
+    weights = [3 if place % 2 == 0 else 1 for place in reversed(range(digits.shape[1]))]
+    return -weighted(digits, weights) % 10
+
+
+def numbers(text: str) -> str:
+    """Letters as the two digits that ISO 13616 gives them: A is 10.
+
+    >>> numbers("DE00"), numbers("ES00")
+    ('131400', '142800')
+    """
+    return "".join(str(int(character, 36)) for character in text)
+
+
+def texts(digits: Digits) -> pa.Array:
+    """The digits as text."""
+    return strings((digits + ord("0")).astype(np.uint8))
