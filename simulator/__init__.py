@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from simulator.run.pipeline import Summary
     from simulator.sinks.memory import MemorySink
     from simulator.sinks.sink import Sink
+    from simulator.truth.decoders import decode
+    from simulator.truth.decoders.change import Change, Mark, Statement
 
 __version__ = "0.2.0"
 
 _HOMES = {
+    "Change": "simulator.truth.decoders.change",
     "ChangeBatch": "simulator.batch",
     "Column": "simulator.model",
     "DeliveryFailed": "simulator.errors",
     "Kind": "simulator.model",
+    "Mark": "simulator.truth.decoders.change",
     "MemorySink": "simulator.sinks.memory",
     "Message": "simulator.model",
     "MessageBatch": "simulator.batch",
@@ -40,19 +44,23 @@ _HOMES = {
     "SimulatorError": "simulator.errors",
     "Sink": "simulator.sinks.sink",
     "SinkError": "simulator.errors",
+    "Statement": "simulator.truth.decoders.change",
     "Summary": "simulator.run.pipeline",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
+    "decode": "simulator.truth.decoders",
     "messages": "simulator.library",
     "publish": "simulator.library",
     "simulate": "simulator.library",
 }
 
 __all__ = [
+    "Change",
     "ChangeBatch",
     "Column",
     "DeliveryFailed",
     "Kind",
+    "Mark",
     "MemorySink",
     "Message",
     "MessageBatch",
@@ -62,9 +70,11 @@ __all__ = [
     "SimulatorError",
     "Sink",
     "SinkError",
+    "Statement",
     "Summary",
     "Table",
     "UsageError",
+    "decode",
     "messages",
     "publish",
     "simulate",

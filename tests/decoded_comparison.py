@@ -9,9 +9,6 @@ from functools import reduce
 from typing import Any, Final
 
 from building import PREVIOUS_MS, codec_of
-from decoded_changes import CHANGED, KEY, UNSET, Change, Image, changes, image_of, statement
-from decoded_values import Reading, carried, reading
-from decoding import Number
 
 from simulator import sources
 from simulator.batch import ChangeBatch
@@ -20,16 +17,15 @@ from simulator.formats.writing import kind_of
 from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, Kind, Message, SchemaChange
 from simulator.split import split
 from simulator.stream.engine.block import Block
+from simulator.truth.decoders import changes, find, reading, statement
+from simulator.truth.decoders.change import CHANGED, KEY, UNSET, Change, Image
+from simulator.truth.decoders.json_text import Number
+from simulator.truth.decoders.values import Reading, carried
 
 # ------------------------------------------------------------------------------------------- what formats leave away
 
 # Columns that other rows of the event changed are there too; and a document may be replaced as a whole.
 OTHERS_TOO: Final = ("canal-json of mysql", "canal-json of mariadb", "drs-json of mongodb")
-# Types whose values a delete does not have.
-NOT_DELETED: Final = {
-    "drs-json of sqlserver": ("text", "ntext", "image"),
-    "drs-avro of sqlserver": ("text", "ntext", "image"),
-}
 # A field that is null and one that is not there are the same.
 DOCUMENTS: Final = ("dts-avro of mongodb", "cloudcanal-dts-avro of mongodb", "drs-json of mongodb")
 
@@ -45,7 +41,7 @@ class Expected:
         self.at = f"{format} of {self.source.id}"
         self.columns = {column.name: column for column in batch.table.columns}
         self.readings = {name: reading(format, source, column.type) for name, column in self.columns.items()}
-        lost = NOT_DELETED.get(self.at, ()) if batch.kind is DELETE else ()
+        lost = find(format).not_deleted.get(self.source.id, ()) if batch.kind is DELETE else ()
         self.readings |= {n: Reading(left_out=True) for n, c in self.columns.items() if c.type.name in lost}
         self.left_out = {name for name, how in self.readings.items() if how.left_out}
         previous = previous_commits in codec_of(format, source).layout.steps
@@ -68,8 +64,8 @@ class Expected:
             yield f"the table is {found.table!r}"
         if found.key is not None and found.key != set(table.primary_key):
             yield f"the key is {sorted(found.key)}"
-        if found.event_s is not None and kind is not READ and found.event_s != self.event_ms[row] // 1000:
-            yield f"the time is {found.event_s}"
+        if found.event_ms is not None and kind is not READ and found.event_ms // 1000 != self.event_ms[row] // 1000:
+            yield f"the time is {found.event_ms}"
         before, after = self.before[row], self.after[row]
         changed = {name for name in self.columns if before and after and before[name] != after[name]}
         for side, image, expected in (("before", found.before, before), ("after", found.after, after)):
@@ -77,7 +73,7 @@ class Expected:
                 if image is not expected:
                     yield f"{side} is {image!r:.200}"
                 continue
-            carries = image_of(self.format, self.source.id, kind, side)
+            carries = find(self.format).image(self.source.id, kind, side)
             part = {CHANGED: changed, KEY: set(table.primary_key), None: set(self.columns)}[carries]
             most = set(self.columns) if carries is CHANGED and self.at in OTHERS_TOO else part | self.left_out
             if self.at in DOCUMENTS:
@@ -103,7 +99,7 @@ class Expected:
                 yield f"{name} {type.spelled}: {value!r:.200}, expected {expected!r:.200}"
             return
         try:
-            found = how.told(str(self.source), type, value)
+            found = how.value(str(self.source), type, value)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             yield f"{name} {type.spelled}: {value!r:.200} cannot be read: {error}; expected {expected!r:.200}"
         else:

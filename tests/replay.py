@@ -1,7 +1,7 @@
 """A consumer that keeps the tables and trusts no message: each change is held against the rows that earlier ones left.
 
-Values are compared as far as the format carries them (`decoded_values.py`). Tables are known as they were at first, and
-as statements change them.
+Values are compared as far as the format carries them (`simulator/truth/decoders`). Tables are known as they were at
+first, and as statements change them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from decoded_changes import CHANGED, UNSET, Change, Image, changes, image_of
-from decoded_values import carried, parsed, reading
-from decoding import Number
-
 from simulator import sources
 from simulator.model import READ, ROW_KINDS, Column, Kind, Message, SchemaChange, SchemaChangeKind, Table
 from simulator.run.render import Renderer
 from simulator.stream.engine.block import Block, Stream
+from simulator.truth.decoders import changes, find, reading
+from simulator.truth.decoders.change import CHANGED, UNSET, Change, Image
+from simulator.truth.decoders.json_text import Number
+from simulator.truth.decoders.values import carried, parsed
 
 Row: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -84,7 +84,7 @@ class Replay:
             after = self._row(table, fields)
             row = after or {}
             if before is not None:
-                if image_of(self.format, self.system, change.op, "before") is CHANGED:
+                if find(self.format).image(self.system, change.op, "before") is CHANGED:
                     before = {**row, **before}
                 key = self._key(table, {**row, **before})
                 held = self.rows[change.table].pop(key, None)
@@ -93,7 +93,7 @@ class Replay:
                 differ = {name: (held.get(name), value) for name, value in before.items() if held.get(name) != value}
                 if differ:
                     raise Contradiction(f"the row {key} is another (held, told): {differ}, in {change}")
-                if image_of(self.format, self.system, change.op, "after") is CHANGED:
+                if find(self.format).image(self.system, change.op, "after") is CHANGED:
                     row = {**held, **row, **(self._row(table, with_paths(held, paths)) or {})}
             if after is not None:
                 taken.append((change.table, row))
@@ -133,7 +133,7 @@ class Replay:
             type = self.types[table.id.name, name]
             how = reading(self.format, self.source, type)
             if not how.left_out:
-                row[name] = None if value in (None, UNSET) else how.told(self.source, type, value)
+                row[name] = None if value in (None, UNSET) else how.value(self.source, type, value)
         return row
 
     def _seen(self, column: Column, literal: str | None) -> Any:

@@ -50,7 +50,7 @@ HOMES: Final = {
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
-    "fastavro": ("compare/members.py", "lazy"),
+    "fastavro": ("compare/members.py", "truth/decoders/*", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pika": ("sinks/rabbitmq/*", "lazy"),

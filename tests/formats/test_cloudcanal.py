@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of
-from decoding import decode
 from each import each
 
 from simulator import formats, messages, sources
@@ -30,6 +29,7 @@ from simulator.run.plan import Limits
 from simulator.run.render import Renderer
 from simulator.sinks.memory import MemorySink
 from simulator.stream.engine.block import Stream
+from simulator.truth.decoders import parse
 
 # "Message Format", the JSON examples as printed, comments and all.
 TABLE_CHANGES: Final = """
@@ -700,11 +700,11 @@ def test_fields_say_whether_they_are_of_the_key() -> None:
     batch = batch_of(TABLE, INSERT, [["1", "a"]])
     format = "cloudcanal-dts-avro,ispk_field=on"
     (value,) = encoded(codec_of(format), batch)
-    fields = decode(format, value)["fields"]
+    fields = parse(format, value)["fields"]
     assert [(field["name"], field["isPk"]) for field in fields] == [("id", True), ("v", False)]
     (stock,) = encoded(codec_of("cloudcanal-dts-avro"), batch)
-    assert all("isPk" not in field for field in decode("cloudcanal-dts-avro", stock)["fields"])
-    assert decode("cloudcanal-dts-avro", stock)["tags"]["pk_uk_info"] == '{"PRIMARY":["id"]}'
+    assert all("isPk" not in field for field in parse("cloudcanal-dts-avro", stock)["fields"])
+    assert parse("cloudcanal-dts-avro", stock)["tags"]["pk_uk_info"] == '{"PRIMARY":["id"]}'
 
 
 @each(["mysql-8.0", "oracle-19c", "postgresql-16", "sqlserver-2022"])  # MariaDB has the types of MySQL
@@ -728,7 +728,7 @@ def test_which_field_of_a_document_is_the_key() -> None:
     format = "cloudcanal-dts-avro,ispk_field=on"
     batch = batch_of(table, INSERT, [["1", "a"]], source="mongodb")
     (value,) = encoded(codec_of(format, "mongodb-6.0"), batch)
-    fields = decode(format, value)["fields"]
+    fields = parse(format, value)["fields"]
     assert [(field["name"], field["isPk"]) for field in fields] == [("_value", False), ("_id", True)]
 
 
@@ -737,4 +737,4 @@ def test_records_go_to_the_products_own_topics() -> None:
     ours = [m for m in messages("tour", "cloudcanal-dts-avro", limit=None) if m.kind is not DDL]
     assert {m.topic for m in ours} >= {"my-cdcsim0000000001.shop.customers", "my-cdcsim0000000001.shop.orders"}
     scanned = next(m for m in messages("tour", "cloudcanal-dts-avro", limit=None, snapshot=True) if m.kind is READ)
-    assert decode("cloudcanal-dts-avro", scanned.value or b"")["operation"] == "INSERT"
+    assert parse("cloudcanal-dts-avro", scanned.value or b"")["operation"] == "INSERT"

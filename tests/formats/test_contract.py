@@ -15,13 +15,13 @@ import pyarrow as pa
 import pytest
 from building import batch_of, block_of, codec_of, encoded, new_codec, with_effect
 from cases import cases_of, samples_of
-from decoding import decode
 
 from simulator import formats, registry, sources
 from simulator.batch import ChangeBatch, Delta, changed_rows
 from simulator.errors import NotOffered, OptionError, UnknownName, UsageError
 from simulator.formats.format import Format
 from simulator.model import DELETE, HEARTBEAT, INSERT, UPDATE, Kind
+from simulator.truth.decoders import parse
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 # Messages have one structure for all tables, and perhaps another for documents.
@@ -158,4 +158,4 @@ def test_every_value_of_every_option_writes_rows(format: str, source: str) -> No
     for text in texts:
         for batch in batches:
             for message in encoded(codec_of(text, source), batch):
-                decode(text, message)
+                parse(text, message)

@@ -1,7 +1,7 @@
 """Messages decoded are the changes that they were made of: of every format and source, all types' boundary values and
 all cases.
 
-A format is read by what its pages say of it (`decoded_changes.py`, `decoded_values.py`), and held against the batch
+A format is read by what its pages say of it (`simulator/truth/decoders`), and held against the batch
 (`decoded_comparison.py`). Cases that stand in a golden file of all cases are held against their batches there, by
 `test_goldens.py`.
 """

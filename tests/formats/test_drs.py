@@ -11,7 +11,6 @@ from typing import Final
 
 import pytest
 from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encoded, messages_of, table_of
-from decoding import decode
 from drs_samples import AT, compact, kafka_partition, one, sample, values
 from each import each
 
@@ -26,6 +25,7 @@ from simulator.library import messages
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
 from simulator.run.job import open_job
 from simulator.sources import find
+from simulator.truth.decoders import parse
 
 MYSQL: Final = find("mysql")
 
@@ -143,7 +143,7 @@ def test_what_postgresql_logs_of_a_row() -> None:
         [{"a": "5", "doc": "short", "id": "30"}],
     ]
     assert [message["old"] for message in found] == [None, None, [{"id": "3"}]]
-    records = [decode("drs-avro", message.value or b"") for message in messages_of("drs-avro", "postgresql", block)]
+    records = [parse("drs-avro", message.value or b"") for message in messages_of("drs-avro", "postgresql", block)]
     assert [record["afterImages"][2] is None for record in records] == [True, False, False]
     assert [[cell is None for cell in record["beforeImages"]] for record in records] == [
         [True, True, True],
@@ -170,7 +170,7 @@ def test_large_objects_of_deleted_rows_of_sql_server() -> None:
     inserted, deleted = values("drs-json", case, "sqlserver")
     assert inserted["data"] == [{"i": "[0]", "t": "x", "v": "y", "id": "1"}]
     assert deleted["old"] == [{"i": None, "t": None, "v": "y", "id": "1"}]
-    record = decode("drs-avro", messages_of("drs-avro", "sqlserver", block_of(case))[1].value or b"")
+    record = parse("drs-avro", messages_of("drs-avro", "sqlserver", block_of(case))[1].value or b"")
     assert [cell is None for cell in record["beforeImages"]] == [False, True, True, False]
 
 
@@ -342,7 +342,7 @@ def test_other_sources_if_somebody_insists(format: str, id: str) -> None:
     codec = open_codec(format, source, allow_undocumented=True)
     for kind in (INSERT, DELETE):
         (value,) = encoded(codec, batch_of(table, kind, [["1"]], source=id))
-        message = decode(format, value)
+        message = parse(format, value)
         if format == "drs-json-c":
             assert (message["database"], message["data"], message["old"]) == (
                 "SHOP" if id == "oracle" else "shop",

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of
-from decoding import decode
 from each import each
 
 from simulator.errors import OptionError
@@ -28,6 +27,7 @@ from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources.mysql.geometry import to_bytes
 from simulator.sources.sqlserver import clr as sqlserver_clr
+from simulator.truth.decoders import parse
 from simulator.wire import avro
 
 # ------------------------------------------------------------------------------------------------------ golden records
@@ -105,13 +105,13 @@ def test_a_minimal_row_image_has_the_key_before_and_what_changed_after() -> None
     old, new = [["1", "7", None], ["1", "8", "2"]], [["2", "7", None], ["1", "9", "3"]]
     format = "dts-avro,row_image=minimal"
     values = encoded(codec_of(format), batch_of(table, UPDATE, new, old))
-    found = [decode("dts-avro", value) for value in values]
+    found = [parse("dts-avro", value) for value in values]
     assert [texts(record["beforeImages"]) for record in found] == [["?", "7", "?"], ["?", "8", "?"]]
     assert [texts(record["afterImages"]) for record in found] == [["2", "?", "?"], ["?", "9", "3"]]
     (deleted,) = encoded(codec_of(format), batch_of(table, DELETE, [["1", "7", None]]))
-    assert texts(decode("dts-avro", deleted)["beforeImages"]) == ["?", "7", "?"]
+    assert texts(parse("dts-avro", deleted)["beforeImages"]) == ["?", "7", "?"]
     (inserted,) = encoded(codec_of(format), batch_of(table, INSERT, [["1", "7", None]]))
-    assert texts(decode("dts-avro", inserted)["afterImages"]) == ["1", "7", None]
+    assert texts(parse("dts-avro", inserted)["afterImages"]) == ["1", "7", None]
 
 
 def texts(image: list[Any]) -> list[str | None]:
@@ -125,7 +125,7 @@ def test_the_hidden_key_is_the_same_in_both_images() -> None:
     (inserted,) = encoded(codec_of(format), batch_of(keyless, INSERT, [["1", "x"]]))
     (updated,) = encoded(codec_of(format), batch_of(keyless, UPDATE, [["1", "y"]], [["1", "x"]]))
     (deleted,) = encoded(codec_of(format), batch_of(keyless, DELETE, [["1", "x"]]))
-    records = [decode("dts-avro", value) for value in (inserted, updated, deleted)]
+    records = [parse("dts-avro", value) for value in (inserted, updated, deleted)]
     assert {(record["fields"][-1]["name"], record["fields"][-1]["dataTypeNumber"]) for record in records} == {
         ("__#alibaba_rds_row_id#__", 8)
     }
@@ -184,7 +184,7 @@ def test_readers_take_nanoseconds_of_other_source_types(
     literals = [f"{'' if type in ('time', 'timetz') else '2024-05-01 '}12:00:00.123456" for type in types]
     batch = batch_of(table_of("t", columns, ["id"], source=source), INSERT, [["1", *literals]], source=source)
     (value,) = encoded(codec_of(f"dts-avro{options}", source), batch)
-    members = [value[1].get("value", value[1]) for value in decode("dts-avro", value)["afterImages"][1:]]
+    members = [value[1].get("value", value[1]) for value in parse("dts-avro", value)["afterImages"][1:]]
     assert [value["millis"] for value in members] == [fraction] * len(types)
 
 
@@ -193,7 +193,7 @@ def test_older_messages_lack_tags(year: str, missing: set[str]) -> None:
     for name in ("insert", "a row of a snapshot", "add column"):
         (case,) = [case for case in cases_of("mysql-8.0") if case.name == name]
         newest, older = (
-            decode("dts-avro", messages_of(f"dts-avro{options}", "mysql-8.0", block_of(case))[0].value or b"")["tags"]
+            parse("dts-avro", messages_of(f"dts-avro{options}", "mysql-8.0", block_of(case))[0].value or b"")["tags"]
             for options in ("", f",tags={year}")
         )
         assert older == {name: tag for name, tag in newest.items() if name not in missing}
@@ -212,7 +212,7 @@ def test_older_messages_lack_tags(year: str, missing: set[str]) -> None:
 def test_the_server_names_character_sets(source: str, options: str, name: str, spelled: str) -> None:
     table = table_of("t", {"id": "int", "c": f"varchar(9) character set {spelled}"}, ["id"], source=source)
     (value,) = encoded(codec_of(f"dts-avro{options}", source), batch_of(table, INSERT, [["1", "x"]], source=source))
-    assert decode("dts-avro", value)["afterImages"][1][1] == {"charset": name, "value": b"x"}
+    assert parse("dts-avro", value)["afterImages"][1][1] == {"charset": name, "value": b"x"}
 
 
 @each(
@@ -229,7 +229,7 @@ def test_numbers_as_oracle_stores_them(type: str, literal: str, members: list[An
     table = table_of("T", {"ID": "NUMBER(9)", "C": type}, ["ID"], source="oracle")
     batch = batch_of(table, INSERT, [["1", literal]], source="oracle")
     (record,) = encoded(codec_of("dts-avro", "oracle-19c"), batch)
-    assert list(decode("dts-avro", record)["afterImages"][1][1].values()) == members
+    assert list(parse("dts-avro", record)["afterImages"][1][1].values()) == members
     (value,) = encoded(codec_of("dts-canal-json", "oracle-19c"), batch)
     assert json.loads(value)["data"][0]["C"] == text
 
@@ -247,7 +247,7 @@ def test_a_table_that_changes_has_another_version() -> None:
     ):
         row = ["1"] * len(columns)
         (value,) = encoded(codec_of("dts-avro"), batch_of(table_of("t", columns, key), INSERT, [row]))
-        versions.append(decode("dts-avro", value)["tags"]["metaVersion"])
+        versions.append(parse("dts-avro", value)["tags"]["metaVersion"])
     assert len(set(versions)) == len(versions)
     assert all(0 <= int(version) < 1 << 32 for version in versions)
 
@@ -258,7 +258,7 @@ def test_a_table_that_changes_has_another_version() -> None:
 def stream(format: str, scenario: str, source: str | None, changes: int | None) -> list[dict[str, Any]]:
     with MemorySink() as sink:
         open_job(scenario, format, source=source).run(sink, limits=Limits(0, changes), snapshot=False)()
-        return [decode("dts-avro", message.value or b"") for message in sink.messages()]
+        return [parse("dts-avro", message.value or b"") for message in sink.messages()]
 
 
 def place(source: str, position: str) -> Any:
@@ -318,13 +318,13 @@ def test_a_noop_is_48_bytes_long_wherever_the_stream_is() -> None:
         later = replace(case, times=replace(case.times, offset=offset, txn=txn))
         (message,) = messages_of("dts-avro,noop=on", "mysql-8.0", block_of(later))
         assert len(message.value or b"") == 48
-        assert decode("dts-avro", message.value or b"")["operation"] == "NOOP"
+        assert parse("dts-avro", message.value or b"")["operation"] == "NOOP"
 
 
 def test_times_of_messages_are_those_of_their_records() -> None:
     for case in cases_of("mysql-8.0"):
         for message in messages_of("dts-avro,product=subscription", "mysql-8.0", block_of(case)):
-            assert message.timestamp_ms == 1000 * decode("dts-avro", message.value or b"")["sourceTimestamp"]
+            assert message.timestamp_ms == 1000 * parse("dts-avro", message.value or b"")["sourceTimestamp"]
 
 
 # ------------------------------------------------------------------------------------------------------------- shapes

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of, refused, samples_of
-from decoding import decode
 from each import each
 
 from simulator.errors import DeliveryFailed, NotOffered
@@ -23,6 +22,7 @@ from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import find
+from simulator.truth.decoders import parse
 
 # ------------------------------------------------------------------------------------------------- what is not offered
 
@@ -57,7 +57,7 @@ def test_undocumented_sources_are_written_or_refused_by_type(format: str, source
     ]
     batch = batch_of(table, INSERT, rows, statements=range(len(rows)), source=source)
     for value in encoded(codec_of(format, source), batch):
-        decode(format, value)
+        parse(format, value)
 
 
 # ------------------------------------------------------------------------------------------------------------ delivery

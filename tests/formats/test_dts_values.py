@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of, samples_of, types_of
-from decoding import decode
 from each import each
 
 from simulator.formats.dts.avro import FORMAT
@@ -22,6 +21,7 @@ from simulator.model import INSERT
 from simulator.sources import SOURCES, find
 from simulator.sources.postgresql.times import day_number
 from simulator.sources.postgresql.type_table import EVERY_TYPE
+from simulator.truth.decoders import parse
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
@@ -186,7 +186,7 @@ def test_records_are_what_readers_need(source: str) -> None:
         for message in messages_of("dts-avro,product=subscription", source, block_of(case)):
             assert message.value is not None
             assert len(message.value) > 48, "clients are told to ignore records of 48 bytes and less"
-            found = decode("dts-avro", message.value)
+            found = parse("dts-avro", message.value)
             check(found)
             if found["fields"] is not None:
                 # readers keep the fields of a table by its metaVersion and skip those of later records
@@ -197,7 +197,7 @@ def test_records_are_what_readers_need(source: str) -> None:
 def test_the_check_sees_what_is_wrong() -> None:
     table = table_of("t", {"id": "int", "d": "date", "g": "geometry", "b": "blob"}, ["id"])
     batch = batch_of(table, INSERT, [["1", "2024-02-29", "POINT(1 2)", "x"]])
-    good = decode("dts-avro", encoded(codec_of("dts-avro"), batch)[0])
+    good = parse("dts-avro", encoded(codec_of("dts-avro"), batch)[0])
     check(good)
     name = "com.alibaba.dts.formats.avro."
     date = {**good["afterImages"][1][1], "day": 30}
@@ -256,7 +256,7 @@ BY_HAND: Final = [
 def test_values_by_hand(type: str, literal: str, members: list[Any], shown: str) -> None:
     batch = batch_of(table_of("t", {"id": "int", "c": type}, ["id"]), INSERT, [["1", literal]])
     (record,) = encoded(codec_of("dts-avro"), batch)
-    assert list(decode("dts-avro", record)["afterImages"][1][1].values()) == members
+    assert list(parse("dts-avro", record)["afterImages"][1][1].values()) == members
     (value,) = encoded(codec_of("dts-canal-json"), batch)
     assert json.loads(value)["data"] == [{"id": "1", "c": shown}]
 
@@ -288,7 +288,7 @@ def corpus(format: str, source: str) -> tuple[list[str], list[bytes]]:
 @each(SYSTEMS_READ)
 def test_values_of_every_type_are_what_readers_need(source: str) -> None:
     for value in corpus("dts-avro", source)[1]:
-        check(decode("dts-avro", value))
+        check(parse("dts-avro", value))
 
 
 @each([f"{id}-{SOURCES[id][2][0]}" for id in FORMAT.sources if id != "mongodb"])
@@ -298,7 +298,7 @@ def test_records_and_json_say_the_same(source: str) -> None:
     kinds = set()
     types, records = corpus("dts-avro", source)
     for record, value in zip(records, corpus(json_format, source)[1], strict=True):
-        decoded = decode("dts-avro", record)
+        decoded = parse("dts-avro", record)
         _, *texts = json.loads(value)["data"][0].values()
         for text, member, shown in zip(types, decoded["afterImages"][1:], texts, strict=True):
             assert (member is None) == (shown is None)
@@ -362,9 +362,7 @@ def test_infinity_and_days_before_christ() -> None:
     table = table_of("t", {"id": "int", "d": "date", "z": "timestamptz"}, ["id"], source="postgresql")
     rows = [["1", "infinity", "-infinity"], ["2", "0001-12-31 BC", "0044-03-15 12:30:00.5 BC"], ["3", None, None]]
     batch = batch_of(table, INSERT, rows, source="postgresql")
-    found = [
-        decode("dts-avro", value)["afterImages"] for value in encoded(codec_of("dts-avro", "postgresql-16"), batch)
-    ]
+    found = [parse("dts-avro", value)["afterImages"] for value in encoded(codec_of("dts-avro", "postgresql-16"), batch)]
     for row, constant in (
         (found[0][1][1], 9_223_372_036_825_200_000),
         (found[0][2][1]["value"], -9_223_372_036_832_400_000),

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
-from decoding import DECODERS, decode
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from random_scenarios import loaded, rendered, scenarios
@@ -17,6 +16,7 @@ from simulator.model import Message
 from simulator.native import program
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
+from simulator.truth.decoders import parse
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 TURNS: Final = 60
@@ -26,8 +26,8 @@ def check(messages: list[Message], format: str, declared: set[str]) -> None:
     for message in messages:
         assert message.partition in (None, *range(3))
         if message.value is not None:  # else it is a tombstone
-            decoded = decode(format, message.value)
-            if format not in DECODERS:
+            decoded = parse(format, message.value)
+            if not formats.find(format).binary:
                 assert set(decoded) <= declared
 
 

@@ -40,10 +40,10 @@ import pytest
 from building import block_of, messages_of
 from cases import case_of, samples_of
 from decoded_comparison import problems_of
-from decoding import decode
 
 from simulator.formats import FORMATS, find
 from simulator.model import Message
+from simulator.truth.decoders import parse
 
 HERE: Final = Path(__file__).parents[1]
 GOLDENS: Final = HERE / "goldens"
@@ -134,7 +134,7 @@ def text_of(file: GoldenFile) -> bytes:
 
 def view(format: str, value: bytes) -> bytes:
     """A binary value decoded: a line for each member."""
-    document: dict[str, Any] = decode(format, value)
+    document: dict[str, Any] = parse(format, value)
     dump = json.JSONEncoder(ensure_ascii=False, default=lambda data: {"hex": data.hex()}).encode
     return ("{" + ",".join(f"\n  {dump(name)}: {dump(part)}" for name, part in document.items()) + "\n}").encode()
 

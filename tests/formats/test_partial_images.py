@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 from building import batch_of, table_of
-from decoding import decode
 from each import each
 
 from simulator import sources
@@ -19,6 +18,7 @@ from simulator.run.job import Job, open_job
 from simulator.run.plan import Limits
 from simulator.run.scenario import Draft
 from simulator.sql.script import script_of
+from simulator.truth.decoders import parse
 
 HEAD: Final = """create database d; use d;
 create table t(id int auto_increment primary key, a varchar(9), j text, b int default 3);
@@ -43,7 +43,7 @@ def test_dts_writes_none_where_the_log_has_nothing(script: str, before: Any, aft
     text = HEAD + f"set binlog_row_image='{script};"
     job = Job(script_of(text, "s.sql"), sources.find("mysql-8.0"), "dts-avro")
     *_, last = (message for message in job.messages(Limits()) if message.kind in ROW_KINDS)
-    record = decode("dts-avro", last.value or b"")
+    record = parse("dts-avro", last.value or b"")
     assert [image_of(record["beforeImages"]), image_of(record["afterImages"])] == [before, after]
     assert [field["name"] for field in record["fields"]] == {"t": ["id", "a", "j", "b"], "k": ["a", "b", "c"]}.get(
         record["objectName"][2:], ["a", "b"]
@@ -58,7 +58,7 @@ def test_scenarios_may_have_partial_images(scenario: str, row_image: str) -> Non
     def records(setting: str) -> list[dict[str, Any]]:
         job = open_job(scenario, "dts-avro", settings=[f"row_image={setting}"])
         found = (message for message in job.messages(Limits(changes=200)) if message.kind in ROW_KINDS)
-        return [decode("dts-avro", message.value or b"") for message in found]
+        return [parse("dts-avro", message.value or b"") for message in found]
 
     def values(image: list[Any]) -> list[Any]:
         return ["?" if value is not None and "NONE" in (value, value[1]) else value for value in image]

@@ -12,7 +12,6 @@ from typing import Final
 
 import pytest
 from command import Command
-from decoded_changes import Change, changes
 from random_scenarios import SMALL, loaded, rendered, shrunk, streamed
 from replay import Contradiction, Replay, rows_at
 
@@ -23,6 +22,8 @@ from simulator.run.plan import Limits
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
+from simulator.truth.decoders import changes
+from simulator.truth.decoders.change import Change
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 

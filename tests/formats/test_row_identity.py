@@ -6,7 +6,6 @@ import json
 from typing import Any, Final
 
 import pytest
-from decoding import decode
 
 from simulator import sources
 from simulator.model import ROW_KINDS, Kind
@@ -15,6 +14,7 @@ from simulator.run.plan import Limits
 from simulator.sql.script import script_of
 from simulator.stream.scenario.loader import read
 from simulator.stream.scenario.resolve import resolve
+from simulator.truth.decoders import parse
 
 SQL: Final = """create database d; use d; create table t(a int, b int); insert into t values(1,1);
 -- @snapshot
@@ -38,7 +38,7 @@ SCRIPTED: Final = [1, 2, 3, 1, 1, 2]
 
 def records(job: Job) -> list[dict[str, Any]]:
     values = [m.value or b"" for m in job.messages(Limits(), snapshot=True) if m.kind in ROW_KINDS]
-    return [decode(job.codec.format.id, value) for value in values]
+    return [parse(job.codec.format.id, value) for value in values]
 
 
 def numbered(names: list[str]) -> list[int]:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pytest
 from building import Case, Rows, block_of, codec_of, messages_of, table_of
-from decoding import decode
 
 from simulator.model import DELETE, INSERT, UPDATE
+from simulator.truth.decoders import parse
 
 ITEM: Final = table_of("item", {"id": "int", "item_code": "int"}, ["id"], unique={"uk_item_code": ["item_code"]})
 # The first unique key may be null, so the second one tells rows apart.
@@ -48,7 +48,7 @@ def tags(table: Any) -> str:
     (message,) = messages_of(
         "dts-avro", "mysql-8.0", block_of(Case("", (Rows(INSERT, table, [["1"] * len(table.columns)]),)))
     )
-    return str(decode("dts-avro", message.value or b"")["tags"]["pk_uk_info"])
+    return str(parse("dts-avro", message.value or b"")["tags"]["pk_uk_info"])
 
 
 @pytest.mark.parametrize(("format", "source", "members"), MEMBERS)

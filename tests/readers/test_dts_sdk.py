@@ -18,13 +18,13 @@ from typing import Any, Final
 import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of, samples_of
-from decoding import decode
 from jvm import Reader
 
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
 from simulator.formats.dts.avro import FORMAT
 from simulator.model import INSERT
 from simulator.sources import SOURCES, find
+from simulator.truth.decoders import parse
 
 pytestmark = pytest.mark.jvm
 
@@ -127,7 +127,7 @@ def test_values_of_every_type_are_read(sdk: Reader, source: str) -> None:
         records += encoded(codec_of(format, source), batch)
     wrong = []
     for record, told in zip(records, ask(sdk, records), strict=True):
-        ours = decode(format, record)
+        ours = parse(format, record)
         if isinstance(told, str):
             if not (no_number(ours) and "NumberFormatException" in told):
                 wrong.append((ours["afterImages"], told))
@@ -159,7 +159,7 @@ def test_records_whose_fields_say_what_is_a_key_are_not_read(sdk: Reader) -> Non
     """The wider schema is another one: a reader of the stock schema takes each isPk for what follows."""
     records = values("cloudcanal-dts-avro,ispk_field=on", "mysql-8.0")
     told = ask(sdk, records)
-    decoded = [decode("cloudcanal-dts-avro,ispk_field=on", record) for record in records]
+    decoded = [parse("cloudcanal-dts-avro,ispk_field=on", record) for record in records]
     rows = [place for place, record in enumerate(decoded) if record["fields"]]
     assert len(rows) > 50
     assert all(isinstance(told[place], str) for place in rows)
@@ -170,7 +170,7 @@ def read_all(sdk: Reader, format: str, source: str) -> set[str]:
     records = values(format, source)
     kinds = set()
     for record, told in zip(records, ask(sdk, records), strict=True):
-        ours = decode(format, record)
+        ours = parse(format, record)
         if source.startswith(("gaussdb", "postgresql")) and no_number(ours):
             assert "NumberFormatException" in told
             continue

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pytest
-from decoding import Number, decode
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_scenarios import loaded, rendered, scenarios
@@ -33,6 +32,8 @@ from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario import loader
 from simulator.stream.scenario.resolve import resolve
+from simulator.truth.decoders import parse
+from simulator.truth.decoders.json_text import Number
 
 UUID: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 SCENARIO: Final = """
@@ -208,7 +209,7 @@ PRINTED: Final[Mapping[str, tuple[Callable[[Any, Log], Facts], tuple[str, ...] |
 
 def read(format: str, message: Message, log: Log) -> Facts:
     """The positions of a message; bare numbers of JSON are whole ones."""
-    printed = PRINTED[format][0](decode(format, message.value or b""), log)
+    printed = PRINTED[format][0](parse(format, message.value or b""), log)
     return {name: int(value) if isinstance(value, Number) else value for name, value in printed.items()}
 
 

@@ -1,0 +1,123 @@
+"""Messages read back: what a message of each format says, written from the vendors' pages and readers.
+
+Start with `change.py`: the `Change` that a message says, and the `Decoder` that reads it. A module a product;
+`values.py` has how values are read and how much of them a format carries. Nothing here looks at an encoder's tables, so
+that it checks them. A new format's decoder goes into its product's module and into `DECODERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from simulator import formats, registry, sources
+from simulator.errors import UsageError
+from simulator.formats.options import parse_format
+from simulator.model import ColumnType
+from simulator.truth.decoders.change import Change, Decoder, Image, Item, Statement
+from simulator.truth.decoders.values import AS_TEXT, LITERAL, TEXTS, Reading
+
+DECODERS: Final = {
+    "canal-json": "simulator.truth.decoders.canal:DECODER",
+    "cloudcanal-canal-json": "simulator.truth.decoders.cloudcanal:CANAL_JSON",
+    "cloudcanal-debezium": "simulator.truth.decoders.cloudcanal:DEBEZIUM",
+    "cloudcanal-dts-avro": "simulator.truth.decoders.cloudcanal:DTS_AVRO",
+    "cloudcanal-json": "simulator.truth.decoders.cloudcanal:JSON",
+    "drs-avro": "simulator.truth.decoders.drs:AVRO",
+    "drs-json": "simulator.truth.decoders.drs:JSON",
+    "drs-json-c": "simulator.truth.decoders.drs:JSON_C",
+    "dts-avro": "simulator.truth.decoders.dts:AVRO",
+    "dts-canal-json": "simulator.truth.decoders.dts:CANAL_JSON",
+    "dts-shareplex-json": "simulator.truth.decoders.dts:SHAREPLEX_JSON",
+    "oms-canal-json": "simulator.truth.decoders.oms:CANAL_JSON",
+    "oms-dataworks": "simulator.truth.decoders.oms:DATAWORKS",
+    "oms-default": "simulator.truth.decoders.oms:DEFAULT",
+    "oms-default-extend-column-type": "simulator.truth.decoders.oms:DEFAULT",
+    "oms-shareplex": "simulator.truth.decoders.oms:SHAREPLEX",
+}
+
+# What systems of a family share is declared once.
+FAMILY: Final[Mapping[str, str]] = {
+    **{id: "mysql" for id in ("mysql", "mariadb", "oceanbase-mysql")},
+    **{id: "oracle" for id in ("oracle", "oceanbase-oracle")},
+    **{id: "postgresql" for id in ("postgresql", "gaussdb")},
+}
+
+
+def find(format: str) -> Decoder:
+    """The decoder of `canal-json`, or of `canal-json,version=1.1.5`. Raises UnknownName."""
+    name = formats.find(format.partition(",")[0]).id
+    decoder: Decoder = registry.load("decoder", DECODERS, name)
+    return decoder
+
+
+def parse(format: str, value: bytes) -> Any:
+    """A message's value as Python values. Raises ValueError for what is no message of the format."""
+    return find(format).parse(value, parse_format(format)[1])
+
+
+def items(format: str, value: bytes) -> list[Item]:
+    """What a message says, values as it has them. Raises ValueError, also for members that are missing or of other
+    types."""
+    decoder = find(format)
+    return items_of(decoder, decoder.parse(value, parse_format(format)[1]))
+
+
+def items_of(decoder: Decoder, message: Any) -> list[Item]:
+    """What a parsed message says. Raises ValueError."""
+    try:
+        return list(decoder.items(message))
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"a member is missing or has another type: {error!r}") from None
+
+
+def changes(format: str, value: bytes) -> list[Change]:
+    """The changes of rows that a message says. Raises ValueError."""
+    return [item for item in items(format, value) if isinstance(item, Change)]
+
+
+def statement(format: str, value: bytes) -> str:
+    """The statement of a message about DDL. Raises ValueError."""
+    return next((item.sql for item in items(format, value) if isinstance(item, Statement)), "")
+
+
+def decode(format: str, message: bytes | str) -> list[Item]:
+    """What a message says, for people: a `Change` for each row, a `Statement`, or a `Mark`.
+
+    Values are texts as the message has them, None for null, and bytes; members of Avro's unions are the texts that they
+    say. What the format does not carry is None, and named in `Change.lost`. Raises UsageError for what is no message of
+    the format.
+    """
+    value = message.encode() if isinstance(message, str) else message
+    if not isinstance(value, bytes):
+        raise UsageError(f"message is {message!r}: it is the bytes of a message's value.")
+    decoder = find(format)
+    try:
+        parsed = decoder.parse(value, parse_format(format)[1])
+        return list(_for_people(decoder, parsed))
+    except ValueError as error:
+        raise UsageError(f"these {len(value)} bytes are no message of {format}: {error}.") from None
+
+
+def _for_people(decoder: Decoder, message: Any) -> Iterator[Item]:
+    for item in items_of(decoder, message):
+        if not isinstance(item, Change):
+            yield item
+            continue
+        before, after = (_shown(decoder, message, image) for image in (item.before, item.after))
+        yield replace(item, before=before, after=after, lost=decoder.lost)
+
+
+def _shown(decoder: Decoder, message: Any, image: Image) -> Image:
+    return None if image is None else {name: decoder.shown(message, value) for name, value in image.items()}
+
+
+def reading(format: str, source: str, type: ColumnType) -> Reading:
+    """How a format's values of a type are read."""
+    table, system = find(format).readings, sources.find(source)
+    for id in (system.id, FAMILY.get(system.id, system.id)):
+        for name in (type.name, system.family(type), "*"):
+            if f"{id} {name}" in table:
+                return table[f"{id} {name}"]
+    return table.get("*") or (AS_TEXT if system.family(type) in TEXTS else LITERAL)

@@ -1,0 +1,38 @@
+"""JSON values of messages, read strictly: numbers stay as they are written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+_STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+class Number(str):
+    """A JSON number, as it is written."""
+
+    __slots__ = ()
+
+
+def read_json(value: bytes, options: Mapping[str, str] | None = None) -> Any:
+    """A compact JSON text in UTF-8. Raises ValueError for any other text, and for a name twice in an object."""
+    text = value.decode()
+    decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
+    if re.search(r"\s", _STRINGS.sub("", text)):
+        raise ValueError("white space between values")
+    return decoded
+
+
+def read_object(value: bytes, options: Mapping[str, str] | None = None) -> Any:
+    """A JSON text that is an object. Raises ValueError."""
+    if not isinstance(decoded := read_json(value), dict):
+        raise ValueError("no JSON object")
+    return decoded
+
+
+def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
+    if len(dict(members)) != len(members):
+        raise ValueError("a name appears twice in an object")
+    return dict(members)
