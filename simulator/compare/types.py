@@ -13,7 +13,6 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Envelope
 from simulator.compare.members import cut, elements, members, value_text
 from simulator.delivery.pack import cut as cut_packs
-from simulator.delivery.pack import pack
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.documents import members_of
 from simulator.formats.format import Codec
@@ -85,7 +84,7 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     image += [source.parse_values([*values, *[None] * (count - len(values))], type) for type, values in types]
     envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
-    packs = pack(batch, codec.layout.packing)
+    packs = codec.layout.packing.events(batch)
     messages = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
     known = members_of(codec.format)
     after = [name for name, member in known.items() if member.meaning == "after"]

@@ -68,8 +68,8 @@ def open_codec(text: str, source: Source, *, broker: Broker = "kafka", allow_und
             "--allow-undocumented does it all the same."
         )
     codec = format.codec(source, options, broker)
-    offered = codec.layout.sources
-    if offered is not None and source.id not in offered and not allow_undocumented:
+    offered = format.sources_to(broker)
+    if source.id not in offered and not allow_undocumented:
         raise _refusal(text if broker == "kafka" else f"{text} to {broker}", format, offered, source)
     return codec
 

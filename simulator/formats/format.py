@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
-from simulator.delivery.pack import Packing
+from simulator.delivery.pack import ONE_ROW, Packing
 from simulator.delivery.routing import Destination, Routing
 from simulator.delivery.steps import Step
 from simulator.formats.options import Option, described, parsed, refuse_without_effect, refuse_without_route
@@ -52,7 +52,6 @@ class Layout:
       setting lets through.
     * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: single events that
       it leaves out although it sends their kind.
-    * `sources`: of the format's sources, those that the product offers with these settings; None: all.
     * `second_number`: the member, if any, that has the number of a change within its second.
     * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
     * `row_images`: of the source's settings with which its log lacks columns of rows ("": a server's own log does),
@@ -61,7 +60,7 @@ class Layout:
 
     writer: Writer
     routing: Routing
-    packing: Packing | None = None
+    packing: Packing = ONE_ROW
     steps: tuple[Step, ...] = ()
     container: Container | None = None
     rabbitmq: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +69,6 @@ class Layout:
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = outside_tables
     row_images: frozenset[str] | None = frozenset()
-    sources: tuple[str, ...] | None = None
     second_number: str = ""
     heartbeat_ms: int = 1000
 
@@ -80,7 +78,8 @@ class Format:
     """One vendor message format: what it is, and `layout(settings)`, how it writes.
 
     Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
-    (STATEMENT) need not be named to be silent. `settings` is the frozen dataclass of its options.
+    (STATEMENT) need not be named to be silent. `settings` is the frozen dataclass of its options. `links`: kinds of
+    broker to which the product writes what it reads of some of the sources alone.
     """
 
     id: str
@@ -95,6 +94,7 @@ class Format:
     layout: Callable[[Settings[Any]], Layout]
     binary: bool = False  # values are bytes, not text
     source: str = DEFAULT  # of a run that names none
+    links: Mapping[Broker, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
@@ -103,6 +103,10 @@ class Format:
     @property
     def options(self) -> tuple[Option, ...]:
         return described(self.settings)
+
+    def sources_to(self, broker: Broker) -> tuple[str, ...]:
+        """The sources that the product reads and writes to a kind of broker."""
+        return self.links.get(broker, self.sources)
 
     def codec(self, source: Source, given: Mapping[str, str] | None = None, broker: Broker = "kafka") -> Codec:
         """The format made ready for a source and a broker. Raises OptionError for an unknown option or value."""

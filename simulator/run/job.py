@@ -23,7 +23,7 @@ from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run, now_ms
 from simulator.run.plan import Limits, Plan, plan
-from simulator.run.render import Renderer, refusal, renders, renders_images, window_turns
+from simulator.run.render import Renderer, refusal, renders, renders_images
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
 from simulator.run.workers import Workers, default_workers
@@ -139,9 +139,8 @@ class Job:
     @property
     def undocumented(self) -> bool:
         """Whether the real product does not offer this source or this kind of broker."""
-        codec = self.codec
-        offered = codec.layout.sources or codec.format.sources
-        return self.source.id not in offered or self.broker not in codec.format.brokers
+        format = self.codec.format
+        return self.source.id not in format.sources_to(self.broker) or self.broker not in format.brokers
 
     @property
     def runs_on_server(self) -> bool:
@@ -163,7 +162,7 @@ class Job:
     def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
         """Which blocks a run has. `snapshot` None: what the scenario says."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
-        unit = window_turns(self.stream, self.codec) if self.format else 1
+        unit = self.codec.layout.packing.window_turns(self.stream.block_turns) if self.format else 1
         return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
 
     def run(

@@ -10,28 +10,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, Ints, MessageBatch, concat
-from simulator.delivery.batches import runs, shared
+from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
 from simulator.delivery.marks import marks
-from simulator.delivery.pack import Packing, cut, pack
+from simulator.delivery.pack import cut
 from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
 from simulator.delivery.steps import Changes
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
-from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, OrderKey, SchemaChange, Table
+from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
 from simulator.native.program import ARROW, RoomOf
 from simulator.sources.source import Source
 from simulator.split import split
 from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
-
-
-def window_turns(stream: Stream, codec: Codec) -> int:
-    """So many turns, a power of two, make a window of shared messages, and no block has a part of one."""
-    packing = codec.layout.packing
-    if packing is None or packing.scope != "partition":
-        return 1
-    return min(packing.window_turns, 1 << (stream.block_turns.bit_length() - 1))
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
@@ -44,7 +35,8 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
     envelope = Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one))
     batch = ChangeBatch(table, INSERT, envelope, image, None, row_numbers=one.copy)
     try:
-        deque(codec.messages(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None)), 0)
+        packed = cut(batch, codec.layout.packing.events(batch), topic="", partition=None, key=None)
+        deque(codec.messages(packed), 0)
     except UnsupportedType:
         return False
     return True
@@ -75,13 +67,13 @@ class Renderer:
 
     def needed(self, table: Table, kind: Kind) -> Collection[int] | None:
         """Places of the columns that the messages of a kind are made of; None: all of them."""
-        layout, packing = self.codec.layout, self.codec.layout.packing
+        layout = self.codec.layout
         split = self.router.split_by(table) if kind is UPDATE else ()
         halves = kind is UPDATE and (split != () or self.stream.source.key_is_fixed)
         kinds = [each for each in ((UPDATE, INSERT, DELETE) if halves else (kind,)) if self.codec.sends(each)]
         if not kinds:
             return ()
-        if packing is not None and (packing.row_bytes is not None or packing.distinct):
+        if layout.packing.reads_values:
             return None
         positions = {*table.row_key_positions, *self.router.columns(table), *(split or ())}
         for sent in kinds:
@@ -114,17 +106,17 @@ class Renderer:
         changes = self._sent(block)
         for step in self.codec.layout.steps:
             changes = step(changes)
-        packing = self.codec.layout.packing
-        if packing is not None and packing.scope == "partition" and block.batches and block.batches[0].envelope.phase:
-            parts = self._shared(changes.batches, block, packing)
-        else:
-            parts = [part for batch in changes.batches for part in self._messages(batch)]
-        if changes.events:
-            parts.append(self.codec.event_messages(changes.events, self.router))
+        parts = list[MessageBatch]()
+        with _sizes_named(changes.batches):
+            for packed in self.codec.layout.packing.packs(changes, self.router):
+                parts += self.codec.messages(packed)
+        events = [event for event in changes.events if self.codec.sends_event(event)]
+        if events:
+            parts.append(self.codec.event_messages(events, self.router))
         return [part for part in parts if len(part)]
 
     def _sent(self, block: Block) -> Changes:
-        """The changes and events of a block that the product sends, with the time of writing; updates are split."""
+        """The changes that the product sends, updates split, and all events of a block, with the time of writing."""
         write_ms = None if self._now_ms is None else self._now_ms()
         batches = [batch for batch in block.batches if self.codec.sends(batch.kind)]
         if self.codec.layout.row_images == frozenset() and any(batch.logged is not None for batch in batches):
@@ -137,36 +129,8 @@ class Renderer:
             for batch in batches
             for half in split(self._stamped(batch, write_ms), self.router.split_by(batch.table))
         ]
-        events = [self._stamped_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
+        events = [self._stamped_event(event, write_ms) for event in block.events]
         return Changes(halves, events, self.stream)
-
-    def _messages(self, batch: ChangeBatch) -> list[MessageBatch]:
-        with _sizes_named([batch]):
-            to = self.router.changes(batch)
-            events = pack(batch, self.codec.layout.packing)
-            return list(self.codec.messages(cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)))
-
-    def _shared(self, halves: Sequence[ChangeBatch], block: Block, packing: Packing) -> list[MessageBatch]:
-        """Messages with rows of several transactions: those that follow each other in their partition. A statement
-        ends them all, and so does the end of a window."""
-        assert packing.max_rows is not None
-        to = [self.router.changes(half) for half in halves]
-        ends = [event.order for event in block.events if isinstance(event, SchemaChange)]
-        unit = window_turns(self.stream, self.codec)
-        first, stop = block.first_turn // unit, (block.first_turn + block.turns) // unit + 1
-        borders = np.array([self.stream.border(each * unit) for each in range(first, stop)], dtype=np.int64)
-        numbers = runs(
-            halves,
-            to,
-            [_behind(half.envelope, ends) for half in halves],
-            [np.searchsorted(borders, half.envelope.turn, side="right") for half in halves],
-            [half.envelope.event_ms // packing.window_ms for half in halves],
-        )
-        parts = list[MessageBatch]()
-        with _sizes_named(halves):
-            for half, run, at in zip(halves, numbers, to, strict=True):
-                parts += self.codec.messages(shared(half, run, at, packing.max_rows))
-        return parts
 
     def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         """The changes with the time at which the product writes them."""
@@ -197,14 +161,6 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
         f"-f {format.id}: {format.product} requires whole row images, and the log of {stream.file} has partial ones: "
         f"{stream.partial_images}."
     )
-
-
-def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
-    """How many of these places each change is behind."""
-    behind = 0 * envelope.turn
-    for end in ends:
-        behind += (envelope.turn > end.turn) | ((envelope.turn == end.turn) & (envelope.ordinal > end.ordinal))
-    return behind
 
 
 @dataclass(frozen=True, slots=True)

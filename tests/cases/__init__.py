@@ -16,7 +16,7 @@ from typing import Final, cast
 from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, table_of
 
 from simulator import sources
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import cut
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.model import DELETE, INSERT, READ, UPDATE, Column, ColumnType, SchemaChangeKind, Table, TableId
 
@@ -928,4 +928,4 @@ def _refuses_name(format: str, source: str, name: str, column: Column | None = N
 def _write(format: str, source: str, table: Table) -> None:
     batch = batch_of(table, INSERT, [[None] * len(table.columns)], source=source)
     layout = codec_of(format, source).layout
-    list(layout.writer.messages(cut(batch, pack(batch, layout.packing), topic="t", partition=None, key=None)))
+    list(layout.writer.messages(cut(batch, layout.packing.events(batch), topic="t", partition=None, key=None)))

@@ -16,10 +16,12 @@ from each import each
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.marks import marks
-from simulator.delivery.pack import Packing, cut, pack
+from simulator.delivery.pack import ONE_ROW, Packing, cut
 from simulator.delivery.router import Router, parse_route
 from simulator.delivery.routing import Address, Route
 from simulator.errors import UsageError
+from simulator.formats.canal.packing import RowsEvents
+from simulator.formats.cloudcanal.packing import Batches
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -145,12 +147,17 @@ def test_split_messages_go_to_the_partitions_of_their_keys_and_count_once() -> N
 # ---------------------------------------------------------------------------------------------------------------- pack
 
 
-def sizes(batch: ChangeBatch, packing: Packing | None) -> list[int]:
-    return np.diff(pack(batch, packing).starts).tolist()
+def sizes(batch: ChangeBatch, packing: Packing) -> list[int]:
+    return np.diff(packing.events(batch).starts).tolist()
 
 
-def canal_packing(rows: int = 0, source: str = "mysql-8.0") -> Packing | None:
+def canal_packing(rows: int = 0, source: str = "mysql-8.0") -> Packing:
     return codec_of(f"canal-json,rows_per_message={rows}", source).layout.packing
+
+
+def ten_bytes(columns: Any, arrays: Any) -> Any:
+    """Each row image has ten."""
+    return np.full(len(arrays[0]), 10, dtype=np.int64)
 
 
 LONG: Final = "x" * 100
@@ -196,9 +203,7 @@ def test_both_limits_hold() -> None:
 
 @each([(29, [2, 2, 2]), (30, [3, 3]), (9, [1] * 6), (10, [1] * 6), (60, [6])])
 def test_a_row_joins_while_it_fits_exactly(room: int, expected: list[int]) -> None:
-    packing = Packing(
-        lambda columns, arrays: np.full(len(arrays[0]), 10, dtype=np.int64), lambda columns, images: 5, room + 5
-    )
+    packing = RowsEvents(room + 5, None, ten_bytes, lambda columns, images: 5)
     assert sizes(batch_of(MANY, INSERT, [[str(i), "y"] for i in range(6)]), packing) == expected
 
 
@@ -209,7 +214,7 @@ def test_updates_count_both_images_and_two_bitmaps() -> None:
         asked.append((columns, images))
         return 0
 
-    packing = Packing(lambda columns, arrays: np.full(len(arrays[0]), 10, dtype=np.int64), header, 40)
+    packing = RowsEvents(40, None, ten_bytes, header)
     rows = [[str(i), "y"] for i in range(6)]
     assert sizes(batch_of(MANY, UPDATE, rows, rows), packing) == [2, 2, 2]
     assert sizes(batch_of(MANY, INSERT, rows), packing) == [4, 2]
@@ -232,19 +237,14 @@ def test_snapshot_rows_and_moved_rows_stand_alone() -> None:
     assert sizes(replace(batch_of(MANY, INSERT, rows), counterpart=()), canal_packing()) == [1] * 5
 
 
-def counted(rows: int, **options: Any) -> Packing:
-    return Packing(max_rows=rows, rows_of="message", **options)
-
-
 def test_rows_of_a_transaction_share_a_message_while_nothing_else_comes_between() -> None:
     rows = [[str(i), "y"] for i in range(7)]
     batch = batch_of(MANY, INSERT, rows, statements=range(7))
     # the fourth row is not the one behind the third, and the last is of another transaction
     seq, txn = np.array([1, 2, 3, 5, 6, 7, 8]), np.array([1, 1, 1, 1, 1, 1, 2])
     batch = replace(batch, envelope=replace(batch.envelope, seq=seq, txn=txn))
-    assert sizes(batch, Packing(max_rows=9, scope="transaction")) == [3, 3, 1]
-    assert sizes(batch, Packing(max_rows=2, scope="transaction")) == [2, 1, 2, 1, 1]
-    assert sizes(batch, Packing(max_rows=9)) == [1] * 7
+    assert sizes(batch, Batches(9, "transaction")) == [3, 3, 1]
+    assert sizes(batch, Batches(9)) == [1] * 7
 
 
 @each(["statement", "transaction"])
@@ -252,18 +252,17 @@ def test_rows_of_a_snapshot_share_messages_where_the_product_says_so(scope: Any)
     batch = batch_of(MANY, READ, [[str(i), "y"] for i in range(7)])
     # the fourth row is not the one behind the third
     batch = replace(batch, envelope=replace(batch.envelope, phase=0, turn=np.array([0, 1, 2, 7, 8, 9, 10])))
-    assert sizes(batch, counted(9, scope=scope)) == [1] * 7
-    assert sizes(batch, counted(9, scope=scope, full_load=True)) == [3, 4]
-    assert sizes(batch, Packing(max_rows=2, scope=scope, full_load=True)) == [2, 1, 2, 2]
+    assert sizes(batch, Batches(9, scope)) == [3, 4]
+    assert sizes(batch, RowsEvents(8192)) == [1] * 7
 
 
 @each([(1, [1] * 5), (2, [2, 2, 1]), (9, [3, 2])])
 def test_rows_of_a_message_are_counted_in_its_partition(most: int, expected: list[int]) -> None:
     batch = batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)])
     to = np.array([1, 0, 1, 0, 1])
-    packed = cut(batch, pack(batch, counted(most)), topic="t", partition=to, key=None)
+    packed = cut(batch, Batches(most).events(batch), topic="t", partition=to, key=None)
     assert np.diff(packed.starts).tolist() == expected
-    alone = cut(batch, pack(batch, counted(most)), topic="t", partition=None, key=None)
+    alone = cut(batch, Batches(most).events(batch), topic="t", partition=None, key=None)
     assert np.diff(alone.starts).tolist() == ([5] if most == 9 else [2, 2, 1] if most == 2 else [1] * 5)
     assert alone.partition is None
 
@@ -271,22 +270,22 @@ def test_rows_of_a_message_are_counted_in_its_partition(most: int, expected: lis
 def test_updates_that_leave_the_same_row_share_no_message() -> None:
     rows = [["1", "y"], ["1", "y"], ["2", None], ["2", None], ["3", "y"]]
     batch = batch_of(MANY, UPDATE, rows, [["1", "x"]] * 5)
-    assert sizes(batch, Packing(distinct=True)) == [1, 2, 2]
-    assert sizes(batch, Packing()) == [5]
-    assert sizes(batch_of(MANY, INSERT, rows), Packing(distinct=True)) == [5]
+    assert sizes(batch, Batches(9)) == [1, 2, 2]
+    assert sizes(batch, canal_packing()) == [5]
+    assert sizes(batch_of(MANY, INSERT, rows), Batches(9)) == [5]
 
 
 def test_columns_that_changed_are_those_of_the_row_where_rows_of_messages_are_counted() -> None:
     batch = batch_of(MANY, UPDATE, [["1", "y"], ["2", "x"]], [["1", "x"], ["2", "x"]])
-    for packing, rows in ((Packing(), [0, 1]), (counted(9), [0])):
-        events = pack(batch, packing)
+    for packing, rows in ((canal_packing(), [0, 1]), (Batches(9), [0])):
+        events = packing.events(batch)
         assert events.changed is not None
         assert events.changed[1] is not None
         assert events.changed[1].tolist() == rows
 
 
 def test_without_packing_each_row_is_a_message() -> None:
-    assert sizes(batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)]), None) == [1] * 5
+    assert sizes(batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)]), ONE_ROW) == [1] * 5
 
 
 # ----------------------------------------------------------------------------------------------------------------- cut
@@ -295,7 +294,7 @@ def test_without_packing_each_row_is_a_message() -> None:
 def test_cut_by_partition_keeps_the_order_inside_one() -> None:
     batch = batch_of(ITEMS, INSERT, [[str(i), "a", "1"] for i in range(8)], statements=[0, 0, 0, 0, 0, 1, 1, 1])
     partition = np.array([2, 0, 2, 1, 0, 1, 1, 0])
-    packed = cut(batch, pack(batch, canal_packing()), topic="t", partition=partition, key=None)
+    packed = cut(batch, canal_packing().events(batch), topic="t", partition=partition, key=None)
     assert packed.partition is not None
     starts = packed.starts.tolist()
     ids = column(packed.changes, 0)
@@ -307,7 +306,7 @@ def test_cut_by_partition_keeps_the_order_inside_one() -> None:
 
 def test_cut_leaves_what_is_in_one_partition() -> None:
     batch = batch_of(ITEMS, INSERT, [[str(i), "a", "1"] for i in range(4)])
-    packed = cut(batch, pack(batch, canal_packing()), topic="t", partition=np.zeros(4, dtype=np.int64), key=None)
+    packed = cut(batch, canal_packing().events(batch), topic="t", partition=np.zeros(4, dtype=np.int64), key=None)
     assert packed.changes is batch
     assert packed.starts.tolist() == [0, 4]
     assert packed.code_rows.tolist() == [3]
@@ -594,7 +593,7 @@ def test_recorded_partitions() -> None:
 
 def test_packed_bytes_are_those_of_the_type_system() -> None:
     packing = canal_packing()
-    assert packing is not None
+    assert isinstance(packing, RowsEvents)
     batch = batch_of(MANY, INSERT, [["1", LONG], ["2", None]])
     measure: Callable[..., Any] = packing.row_bytes
     assert measure(MANY.columns, batch.image()).tolist() == [107, 5]

@@ -16,7 +16,7 @@ from cases import cases_of
 from each import each
 
 from simulator import formats, messages, sources
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import cut
 from simulator.delivery.router import parse_route
 from simulator.errors import NotOffered, OptionError
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
@@ -465,7 +465,7 @@ def test_rows_are_counted_in_each_partition() -> None:
     codec = codec_of("cloudcanal-json,batch_rows=2")
     batch = batch_of(TABLE, INSERT, rows)
     to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
-    packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=to, key=None)
+    packed = cut(batch, codec.layout.packing.events(batch), topic="t", partition=to, key=None)
     (messages,) = codec.messages(packed)
     values = messages["value"].to_pylist()
     batches = [[row["id"] for row in json.loads(value)["data"]] for value in values]

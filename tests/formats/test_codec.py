@@ -16,7 +16,7 @@ from building import Case, Ddl, Rows, batch_of, block_of, stream_of_no_scenario,
 
 from simulator import sources
 from simulator.batch import HEADERS, PackedBatch
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import Packing, cut
 from simulator.delivery.policies.client import ByClient
 from simulator.delivery.policies.single import Single
 from simulator.delivery.router import parse_route
@@ -225,7 +225,7 @@ def test_a_statement_goes_to_two_topics() -> None:
 def test_a_member_of_some_rows_begins_no_object() -> None:
     fields = (Field("some", InRows(lambda batch: np.ones(len(batch), dtype=bool), 1)),)
     batch = batch_of(TABLE, INSERT, [["1", "10"]])
-    packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
+    packed = cut(batch, Packing().events(batch), topic="t", partition=None, key=None)
     with pytest.raises(ValueError, match="the member 'some' begins an object"):
         Encoder(fields, number, FASTJSON2).encode(packed)
 

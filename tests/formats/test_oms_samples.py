@@ -21,7 +21,7 @@ import pytest
 from building import codec_of
 
 from simulator.batch import ChangeBatch, Envelope
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import Packing, cut
 from simulator.formats.oms import canal_json as oms_canal_json
 from simulator.formats.oms import dataworks as oms_dataworks
 from simulator.formats.oms import default as oms_default
@@ -268,7 +268,7 @@ def written(format: str, kind: Kind) -> str:
     batch = ChangeBatch(table, kind, Envelope(phase=1, **numbers), after, before)
     fields = sample.layout(codec.settings, columns).writer.values.fields
     encoder = Encoder(overridden(fields, sample.overrides), columns.cell, JACKSON, sample.order)
-    packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
+    packed = cut(batch, Packing().events(batch), topic="t", partition=None, key=None)
     (message,) = encoder.encode(packed).to_pylist()
     return str(message)
 

@@ -8,7 +8,7 @@ import numpy as np
 from building import batch_of, table_of
 from each import each
 
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import Packing, cut
 from simulator.model import ABSENT, INSERT, UPDATE, Column
 from simulator.text import mysql as binlog_text
 from simulator.text.java.hash_map import hash_order
@@ -29,7 +29,7 @@ def cell(column: Column) -> Cell:
 
 def encoded(*fields: Field, order: Order = table_order, update: bool = True) -> list[str]:
     batch = batch_of(TABLE, UPDATE, NEW, OLD) if update else batch_of(TABLE, INSERT, NEW)
-    packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
+    packed = cut(batch, Packing().events(batch), topic="t", partition=None, key=None)
     values: list[str] = Encoder(fields, cell, FASTJSON2, order).encode(packed).to_pylist()
     return values
 

@@ -15,17 +15,23 @@ from simulator.model import Event
 
 
 class History(Protocol):
-    """What steps ask of the stream."""
+    """What steps and packing ask of the stream; its blocks have `block_turns` turns."""
+
+    block_turns: int
 
     def previous_ms(self, turns: Ints) -> Ints:
         """When the transaction before that of each turn was committed, epoch milliseconds."""
         ...
 
+    def border(self, turn: int) -> int:
+        """The first transaction border at or after a turn."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a block holds of the kinds that the product sends: row changes and transaction marks, a batch for a table
-    version and kind, and single events."""
+    """What a block holds: row changes and transaction marks of the kinds that the product sends, a batch for a table
+    version and kind, and all single events, those that it does not send among them."""
 
     batches: Sequence[ChangeBatch]
     events: Sequence[Event]

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from simulator.delivery.pack import Packing
 from simulator.delivery.steps.images import logged_images
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats.canal.cells import cell
@@ -33,6 +32,7 @@ from simulator.formats.canal.codes import code_cell
 from simulator.formats.canal.definitions import type_text
 from simulator.formats.canal.json_column import typed_documents
 from simulator.formats.canal.options import CanalOptions
+from simulator.formats.canal.packing import RowsEvents
 from simulator.formats.canal.routing import routing
 from simulator.formats.canal.statements import (
     STATEMENT_WORDS,
@@ -60,7 +60,6 @@ from simulator.model import (
     Table,
 )
 from simulator.sources.mysql.log import MysqlLog
-from simulator.sources.mysql.row_bytes import packed_row_bytes
 from simulator.sources.mysql.source import MysqlSource
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
@@ -149,11 +148,6 @@ STYLES: Final = {
 }
 
 
-def event_header(columns: int, images: int) -> int:
-    """Bytes of a rows event without rows: 11, and a bitmap of the columns for each image (MySQL; recorded splits)."""
-    return 11 + images * ((columns + 7) // 8)
-
-
 def encoder(settings: CanalSettings) -> Encoder:
     return Encoder(
         fields(settings),
@@ -171,7 +165,7 @@ def layout(settings: CanalSettings) -> Layout:
         OneMessage(encoder(settings)),
         routing(options),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
-        Packing(packed_row_bytes, event_header, options.event_max_size, options.rows_per_message or None),
+        RowsEvents(options.event_max_size, options.rows_per_message or None),
         rabbitmq=PERSISTENT_TEXT_PLAIN,
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         steps=(typed_documents, logged_images),

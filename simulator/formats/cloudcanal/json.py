@@ -28,11 +28,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simulator.delivery.pack import Packing
 from simulator.formats.cloudcanal import types
 from simulator.formats.cloudcanal.images import KEY_ALONE, images
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import BatchedOptions, JsonOptions
+from simulator.formats.cloudcanal.packing import Batches
 from simulator.formats.cloudcanal.routing import routing
 from simulator.formats.cloudcanal.statements import (
     ROW_ACTIONS,
@@ -43,7 +43,7 @@ from simulator.formats.cloudcanal.statements import (
     subject,
     table_changes,
 )
-from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, linked
+from simulator.formats.cloudcanal.systems import BROKERS, LINKS, PRODUCT, SOURCES, SPEC, library_of
 from simulator.formats.cloudcanal.values.cells import writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
@@ -64,8 +64,6 @@ from simulator.model import (
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
-# Turns of a generated scenario, or transactions of a script, that may share messages.
-WINDOW_TURNS: Final = 256
 SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 
 
@@ -130,19 +128,10 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
     return Layout(
         OneMessage(values, metadata(values, settings, options.delay_ms)),
         routing(settings),
-        Packing(
-            max_rows=options.batch_rows,
-            scope=options.batch_scope if options.batch_rows > 1 else "statement",
-            window_turns=WINDOW_TURNS,
-            window_ms=options.batch_ms,
-            rows_of="message",
-            distinct=True,
-            full_load=True,
-        ),
+        Batches(options.batch_rows, options.batch_scope if options.batch_rows > 1 else "statement", options.batch_ms),
         sends=sends,
         statements=published(options),
         omits=opens_snapshot,
-        sources=linked(settings.broker),
         row_images=KEY_ALONE,
     )
 
@@ -160,7 +149,8 @@ FORMAT = Format(
     product=PRODUCT,
     spec=SPEC,
     sources=SOURCES,
-    brokers=("kafka", "rocketmq", "rabbitmq"),
+    brokers=BROKERS,
+    links=LINKS,
     sends=SENDS | {COMMIT},
     silent=frozenset({BEGIN, HEARTBEAT}),
     settings=JsonOptions,

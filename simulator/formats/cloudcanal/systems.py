@@ -70,11 +70,9 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "sqlserver": System(SQLSERVER, "SQLServer"),
 }
 SOURCES: Final = tuple(id for id, system in SYSTEMS.items() if system.brokers)
-
-
-def linked(broker: Broker) -> tuple[str, ...]:
-    """The sources with links to a kind of broker."""
-    return tuple(id for id, system in SYSTEMS.items() if broker in system.brokers)
+BROKERS: Final[tuple[Broker, ...]] = ("kafka", "rocketmq", "rabbitmq")
+# The sources with links to each kind of broker.
+LINKS: Final = {broker: tuple(id for id, system in SYSTEMS.items() if broker in system.brokers) for broker in BROKERS}
 
 
 def system_of(settings: Settings[Any]) -> System:

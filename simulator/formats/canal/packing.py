@@ -1,0 +1,87 @@
+"""Which rows share a message: those of one rows event of the binlog, which Canal turns into one flat message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Ints
+from simulator.delivery.pack import Events, Packing, begins_of_statements, changed_by_column
+from simulator.model import DELETE, INSERT, UPDATE, Column
+from simulator.sources.mysql.row_bytes import packed_row_bytes
+
+
+def event_header(columns: int, images: int) -> int:
+    """Bytes of a rows event without rows: 11, and a bitmap of the columns for each image (MySQL; recorded splits)."""
+    return 11 + images * ((columns + 7) // 8)
+
+
+@dataclass(frozen=True)
+class RowsEvents(Packing):
+    """Rows of one statement share an event while `header + Σ row bytes` stays within `max_bytes`, up to `max_rows`
+    (None: any number).
+
+    `row_bytes(columns, arrays)` gives the bytes of each row image; `header(columns, images)` those of an event without
+    rows, for that many columns and images (two for updates).
+    """
+
+    max_bytes: int
+    max_rows: int | None = None
+    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] = packed_row_bytes
+    header: Callable[[int, int], int] = event_header
+
+    @property
+    def reads_values(self) -> bool:
+        return True
+
+    def events(self, batch: ChangeBatch) -> Events:
+        if batch.kind not in (INSERT, UPDATE, DELETE) or batch.moved or self.max_rows == 1:
+            return super().events(batch)
+        begins = begins_of_statements(batch)
+        if begins.all():
+            return super().events(batch)
+        starts, changed = self._filled(batch, np.flatnonzero(begins)), changed_by_column(batch)
+        return Events(starts, changed and tuple(_accumulate(rows, starts) for rows in changed))
+
+    def _filled(self, batch: ChangeBatch, statements: Ints) -> Ints:
+        """Event starts: within a statement a row joins the event while it fits."""
+        most = self.max_rows or len(batch)
+        columns = batch.table.columns
+        sizes = self.row_bytes(columns, batch.image())
+        images = 1
+        if batch.kind is UPDATE:
+            images = 2
+            sizes = sizes + self.row_bytes(columns, [batch.full_before(i) for i in range(len(columns))])
+        room = self.max_bytes - self.header(len(columns), images)
+        ends = np.append(statements[1:], len(batch))
+        done = np.concatenate([[0], np.cumsum(sizes)])
+        filled: list[int] = []
+        # Statements that fit whole need no loop over rows; most do.
+        fitting = (done[ends] - done[statements] <= room) & ((ends - statements) <= most)
+        for start, end, fits in zip(statements.tolist(), ends.tolist(), fitting.tolist(), strict=True):
+            filled.append(start)
+            row = start
+            while not fits:
+                # the last row that fits; a row larger than the room gets an event of its own
+                row = max(row + 1, int(np.searchsorted(done, done[row] + room, side="right")) - 1)
+                row = min(row, filled[-1] + most)
+                if row >= end:
+                    break
+                filled.append(row)
+        return np.array([*filled, len(batch)], dtype=np.int64)
+
+
+def _accumulate(rows: Ints | None, starts: Ints) -> Ints | None:
+    """Rows in which a column counts as changed: from the first row of the event that changed it on."""
+    if rows is None or len(starts) == starts[-1] + 1:
+        return rows
+    count = int(starts[-1])
+    last = np.full(count, -1, dtype=np.int64)
+    last[rows] = rows
+    np.maximum.accumulate(last, out=last)
+    begin = np.repeat(starts[:-1], np.diff(starts))
+    return np.flatnonzero(last >= begin)
