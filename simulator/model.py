@@ -88,6 +88,8 @@ class Column:
     statement defined. Products that read DDL texts know the column from there, and older ones from the server.
     `key_retyped`: PRIMARY KEY was typed with the column, and a later statement typed the column without it; it is still
     the key, but not to all who read the texts.
+    `default` is the text of its DEFAULT, a SQL expression, None without one; `auto_increment` and `on_update`: the
+    server numbers rows, or sets the time of updates; `comment` is its COMMENT.
     """
 
     name: str
@@ -96,6 +98,10 @@ class Column:
     field: str = ""
     typed_in: tuple[str, ...] = ()
     key_retyped: bool = False
+    default: str | None = None
+    auto_increment: bool = False
+    on_update: bool = False
+    comment: str = ""
 
     def __post_init__(self) -> None:
         if not self.field:
@@ -112,13 +118,16 @@ class UniqueKey:
 
 @dataclass(frozen=True)
 class Table:
-    """One version of a table: columns in table order, primary key in key order. Version 0 is the first."""
+    """One version of a table: columns in table order, primary key in key order. Version 0 is the first. `charset` is
+    its default character set, "" where nobody said it; `comment` is its COMMENT."""
 
     id: TableId
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     version: int = 0
     unique_keys: tuple[UniqueKey, ...] = ()
+    charset: str = ""
+    comment: str = ""
 
     @cached_property
     def positions(self) -> Mapping[str, int]:

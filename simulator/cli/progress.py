@@ -186,7 +186,7 @@ def _departures(job: Job) -> Iterator[str]:
         verb = "is" if len(unsent) == 1 else "are"
         yield f"{', '.join(unsent)} {verb} not sent by {format.id}: it leaves out columns of such types."
     if job.left_out:
-        yield f"{format.id} cannot write {', '.join(job.left_out)}; their tables are left out."
+        yield f"{format.id} cannot write {', '.join(job.left_out)}: their tables change in the stream and are not sent."
 
 
 def unsent_columns(job: Job) -> list[str]:

@@ -15,6 +15,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -70,18 +71,26 @@ class Effect:
             return f"on {broker}; it is for {', '.join(self.brokers)}"
         for name, values in self.where.items():
             if name in vars(options) and not _holds(options, name, values):
-                return f"with {name}={_typed(vars(options)[name])}"
+                return f"with {_shown(options, name)}"
         if self.kinds and not any(map(sends, self.kinds)):
             return f"where {' and '.join(_KINDS[kind] for kind in self.kinds)} are not sent"
         present = [name for name in self.unless if name in vars(options)]
         if present and all(_holds(options, name, self.unless[name]) for name in present):
-            return "with " + " and ".join(f"{name}={_typed(vars(options)[name])}" for name in present)
+            return "with " + " and ".join(_shown(options, name) for name in present)
         return ""
 
 
 def _holds(options: object, name: str, values: Values) -> bool:
     value = vars(options)[name]
     return values(value) if callable(values) else value in values
+
+
+def _shown(options: object, field: str) -> str:
+    """An option with its value, as one types them."""
+    value = vars(options)[field]
+    option = next(each for each in described(type(options)) if each.field == field)
+    words = isinstance(value, bool) and option.choices
+    return f"{option.name}={option.choices[not value] if words else _typed(value)}"
 
 
 def option(
@@ -99,21 +108,27 @@ def option(
     unless: Mapping[str, Values] | None = None,
     offered: Mapping[str, tuple[str, ...]] | None = None,
     decided: bool = False,
+    name: str = "",
 ) -> T:
     """A field of an options class. A default of None is decided by the source. `sources` to `offered` say where it has
     an effect, as `Effect` does: elsewhere it is refused. `decided`: what it does, or one of its values, is in no page,
-    message or code of the vendor or its users: it is decided here."""
+    message or code of the vendor or its users: it is decided here. `name`: as it is typed, where that is no name in
+    Python; a bool has the two of its `choices`, true first, where the vendor does not say on and off."""
     effect = Effect(sources, elsewhere or {}, brokers, routes, kinds, where or {}, unless or {}, offered or {})
-    metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect, "decided": decided}
+    if isinstance(default, bool) and choices and parse is None:
+        parse = partial(_chosen, tuple(choices))  # type: ignore[assignment]
+    metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect, "decided": decided, "name": name}
     field: Any = dataclasses.field(default=default, metadata=metadata)
     return field  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What an option takes: one of `choices`, or a text that `parse` reads. `default` as one types it, or None."""
+    """What an option takes: one of `choices`, or a text that `parse` reads. `default` as one types it, or None.
+    `field` is its name in the options class."""
 
     name: str
+    field: str
     default: str | None
     doc: str
     choices: tuple[str, ...]
@@ -146,15 +161,22 @@ def _declared(declared: dataclasses.Field[Any], hint: Any) -> Option:
     kinds = [kind for kind in get_args(hint) if kind is not type(None)] if type(None) in get_args(hint) else [hint]
     literals = tuple(value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind))
     parse = declared.metadata["parse"] or {bool: switch, int: count}.get(kinds[0], str)
+    choices = declared.metadata["choices"]
+    default = choices[not declared.default] if choices and isinstance(declared.default, bool) else declared.default
     return Option(
+        declared.metadata["name"] or declared.name,
         declared.name,
-        _typed(declared.default),
+        _typed(default),
         declared.metadata["doc"],
         tuple(declared.metadata["choices"]) or literals,
         parse,
         declared.metadata["effect"],
         declared.metadata["decided"],
     )
+
+
+def _chosen(words: tuple[str, ...], text: str) -> bool:
+    return text == words[0]
 
 
 def _typed(default: Any) -> str | None:
@@ -173,7 +195,7 @@ def parsed(format: str, options: type[T], texts: Mapping[str, str]) -> T:
         if name not in by_name:
             hint = did_you_mean(name, by_name, f" It has {', '.join(by_name) or 'none'}.")
             raise OptionError(f"-f {format}: there is no option {name!r}.{hint}")
-    return options(**{name: by_name[name].value(format, text) for name, text in texts.items()})
+    return options(**{by_name[name].field: by_name[name].value(format, text) for name, text in texts.items()})
 
 
 def refuse_without_effect(
@@ -199,7 +221,7 @@ def refuse_without_route(format: str, options: object, texts: Mapping[str, str],
 
 def shared(options: object, into: type[T], **changes: Any) -> T:
     """Options of another class: the values of those that both have, and `changes`."""
-    names = {option.name for option in described(into)}
+    names = {option.field for option in described(into)}
     return into(**{name: value for name, value in vars(options).items() if name in names}, **changes)
 
 

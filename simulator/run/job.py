@@ -19,7 +19,7 @@ from simulator.errors import NotOffered, OptionError, UsageError, did_you_mean
 from simulator.formats import find, open_codec
 from simulator.formats.format import Broker, Codec
 from simulator.formats.options import parse_format
-from simulator.model import Message
+from simulator.model import Message, TableId
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run, now_ms
 from simulator.run.plan import Limits, Plan, plan
@@ -99,12 +99,23 @@ class Job:
         allowed = self.allow_undocumented
         return open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
 
+    @cached_property
+    def unsent(self) -> Mapping[TableId, str]:
+        """Tables for each type of the source that the format has no rendering for, with their types: they are in the
+        stream, whatever the format, and are not sent."""
+        types = self.scenario.each_type
+        return {
+            table.id: types[table.id]
+            for table in self.stream.first_tables
+            if table.id in types and not renders(self.codec, self.source, table)
+        }
+
     def renderer(self, partitions: Callable[[str], int] | None = None, *, wall_clock: bool = False) -> Renderer:
         """What turns blocks into messages. `partitions` overrides those of the job; with `wall_clock` the product
         writes them now."""
         route, partitions = self._route(self.route), partitions or self.partitions
         now = now_ms if wall_clock else None
-        return Renderer(self.stream, self.codec, route, self.topic, partitions, now_ms=now)
+        return Renderer(self.stream, self.codec, route, self.topic, partitions, unsent=self.unsent, now_ms=now)
 
     def addressed(
         self,
@@ -116,7 +127,7 @@ class Job:
         """The same job for these topics and partitions. Raises UsageError for a route that cannot be."""
         self._route(route)
         job = replace(self, route=route, topic=topic, partitions=partitions)
-        job.__dict__.update(codec=self.codec, stream=self.stream)
+        job.__dict__.update(codec=self.codec, stream=self.stream, unsent=self.unsent)
         return job
 
     def _route(self, text: str | None) -> Route:
@@ -149,8 +160,8 @@ class Job:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Types of the source that the format has no rendering for, so that the scenario has no table of them."""
-        return self.scenario.left_out
+        """Types of the source that the format has no rendering for."""
+        return tuple(dict.fromkeys(self.unsent.values()))
 
     @property
     def failure(self) -> UsageError | None:
@@ -290,7 +301,7 @@ def open_job(
     if source is None:
         system = _fitting(format, broker, loaded) or system
     codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
-    resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
+    resolved = resolve(loaded, system, seed=seed)
     job = Job(
         resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force,
         source_chosen=system != named,
@@ -299,4 +310,6 @@ def open_job(
     if not renders_images(codec, stream):
         raise refusal(codec, stream)
     job.__dict__.update(codec=codec, stream=stream)
+    if job.unsent and len(job.unsent) == len(stream.first_tables):
+        raise UsageError(f"-f {format}: it can write no type of {system.title}; use another format or --source.")
     return job

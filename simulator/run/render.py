@@ -18,7 +18,7 @@ from simulator.delivery.routing import Route
 from simulator.delivery.steps import Changes
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
-from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
+from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, SchemaChange, Table, TableId
 from simulator.native.program import ARROW, RoomOf
 from simulator.sources.source import Source
 from simulator.split import split
@@ -45,7 +45,8 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
 class Renderer:
     """Blocks of changes in, messages in stream order out: the pure part of the line.
 
-    `now_ms`, where it is given, is the clock that the product's write time is read from.
+    `unsent`: tables of the stream about which nothing is sent. `now_ms`, where it is given, is the clock that the
+    product's write time is read from.
     """
 
     # Blocks that may wait between `begin` and `finish`, which are for two threads.
@@ -59,9 +60,10 @@ class Renderer:
         topic: str | None,
         partitions: Callable[[str], int],
         *,
+        unsent: Collection[TableId] = (),
         now_ms: Callable[[], int] | None = None,
     ) -> None:
-        self.stream, self.codec, self._now_ms = stream, codec, now_ms
+        self.stream, self.codec, self._unsent, self._now_ms = stream, codec, frozenset(unsent), now_ms
         tables, texts = stream.names_at_start, codec.layout.writer.text
         self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables, database=stream.database)
 
@@ -71,7 +73,7 @@ class Renderer:
         split = self.router.split_by(table) if kind is UPDATE else ()
         halves = kind is UPDATE and (split != () or self.stream.source.key_is_fixed)
         kinds = [each for each in ((UPDATE, INSERT, DELETE) if halves else (kind,)) if self.codec.sends(each)]
-        if not kinds:
+        if not kinds or table.id in self._unsent:
             return ()
         if layout.packing.reads_values:
             return None
@@ -118,6 +120,7 @@ class Renderer:
     def _sent(self, block: Block) -> Changes:
         """The changes that the product sends, updates split, and all events of a block, with the time of writing."""
         write_ms = None if self._now_ms is None else self._now_ms()
+        block = self._without_unsent(block)
         batches = [batch for batch in block.batches if self.codec.sends(batch.kind)]
         if self.codec.layout.row_images == frozenset() and any(batch.logged is not None for batch in batches):
             raise refusal(self.codec, self.stream)
@@ -131,6 +134,18 @@ class Renderer:
         ]
         events = [self._stamped_event(event, write_ms) for event in block.events]
         return Changes(halves, events, self.stream)
+
+    def _without_unsent(self, block: Block) -> Block:
+        """A block without the tables about which nothing is sent."""
+        if not self._unsent:
+            return block
+        batches = tuple(batch for batch in block.batches if batch.table.id not in self._unsent)
+        events = tuple(event for event in block.events if not self._is_unsent(event))
+        return replace(block, batches=batches, events=events)
+
+    def _is_unsent(self, event: Event) -> bool:
+        table = event.after or event.before if isinstance(event, SchemaChange) else None
+        return table is not None and table.id in self._unsent
 
     def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         """The changes with the time at which the product writes them."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
-from simulator.model import Table
 from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.sql import is_script
@@ -117,20 +116,13 @@ def draft_of(name: str) -> Draft:
         raise UsageError(f"{name}: the file is not valid UTF-8, so it cannot be edited as text.") from None
 
 
-def resolve(
-    loaded: Loaded | Script,
-    source: Source,
-    *,
-    seed: int | None = None,
-    renders: Callable[[Table], bool] | None = None,
-) -> Scenario | Script:
-    """A scenario checked. `renders` says which tables can be written: of those for each type the others are left out.
-    Raises ScenarioError."""
+def resolve(loaded: Loaded | Script, source: Source, *, seed: int | None = None) -> Scenario | Script:
+    """A scenario checked. Raises ScenarioError."""
     if is_script(loaded.file):
         return loaded  # type: ignore[return-value]
     from simulator.stream.scenario.resolve import resolve as resolve_yaml
 
-    return resolve_yaml(loaded, source, seed=seed, renders=renders)  # type: ignore[arg-type]
+    return resolve_yaml(loaded, source, seed=seed)  # type: ignore[arg-type]
 
 
 def open_stream(

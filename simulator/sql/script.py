@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
-from simulator.model import Table
+from simulator.model import Table, TableId
 from simulator.sources.source import Source
 from simulator.sql import RECORDING
 from simulator.sql.catalog.servers import SERVERS
@@ -59,7 +59,9 @@ class Script:
     parts: tuple[Statement | Meta, ...] = field(repr=False)
     content: bytes = field(repr=False)
     spec: Spec = Spec()
-    left_out: tuple[str, ...] = ()  # empty: a script has the tables that it creates
+    each_type: Mapping[TableId, str] = field(
+        default_factory=dict, repr=False
+    )  # none: it has the tables that it creates
     engine: str = field(default="", repr=False)  # the URL of the server that runs the script; "": the embedded engine
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,10 +12,11 @@ from random_scenarios import loaded
 
 from simulator import sources
 from simulator.batch import MessageBatch, PackedBatch
-from simulator.errors import ScenarioError, UnsupportedType
+from simulator.errors import ScenarioError, UnsupportedType, UsageError
 from simulator.formats import open_codec
-from simulator.model import INSERT, ColumnType, Table
+from simulator.model import INSERT, READ, ROW_KINDS, ColumnType, OrderKey, Table
 from simulator.run.job import open_job
+from simulator.run.plan import Limits
 from simulator.run.render import renders
 from simulator.stream import open_stream
 from simulator.stream.scenario.each_type import expand
@@ -49,7 +51,11 @@ def test_boundary_writes_the_whole_corpus(source: str) -> None:
     new = {type for type, values in mine.items() if all(other.get(type) != values for other in others)}
     if not new:
         return
-    stream = open_stream(resolve(load("boundary"), found, renders=lambda table: table.columns[-1].type in new))
+    made, _ = expand(load("boundary"), found)
+    tables_of = zip(made.spec.tables.items(), resolve(made, found).first_tables, strict=True)
+    kept = dict(each for each, table in tables_of if table.columns[-1].type in new)
+    spec = made.spec.model_copy(update={"tables": kept})
+    stream = open_stream(resolve(replace(made, spec=spec), found))
     tables = {table.id.name: table for table in stream.first_tables}
     missing = {
         name: values_of(found.parse_values(found.boundary_values(type), type))
@@ -77,8 +83,8 @@ def scenario(**table: Any) -> dict[str, Any]:
 
 
 def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
-    made, left_out = expand(loaded(scenario()), sources.find("mysql"))
-    assert not left_out
+    made, types_of = expand(loaded(scenario()), sources.find("mysql"))
+    assert types_of["x_decimal_10_2"] == "decimal(10,2)"
     assert made.spec.tables["x_decimal_10_2"].columns["v"].type == "decimal(10,2)"
     types = {table.id.name: table.columns[-1].type for table in resolve(made, sources.find("mysql")).first_tables}
     # `timestamp` is a portable type, too, and another one
@@ -102,12 +108,37 @@ def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.
         return renders(codec, sources.find("mysql"), table)
 
     assert [t.id.name for t in tables if not can(t)] == ["type_json"]
-    made, left_out = expand(load("boundary"), sources.find("mysql"), can)
-    assert left_out == ("json",)
-    assert "type_json" not in made.spec.tables
-    with pytest.raises(ScenarioError, match="the format can write no type of MySQL"):
-        expand(load("boundary"), sources.find("mysql"), lambda table: False)
     assert open_job("boundary", "canal-json").left_out == ()
+
+
+@pytest.mark.parametrize(("format", "source"), [("oms-default", "oracle"), ("drs-json", "postgresql")])
+def test_tables_that_a_format_cannot_write_stay_in_the_history(format: str, source: str) -> None:
+    """The rows of the others are those of every other format and of `expected`; the tables are named, and not sent."""
+    some, every = open_job("boundary", format, source=source), open_job("boundary", "cloudcanal-json", source=source)
+    assert some.left_out
+    assert not every.left_out
+    assert some.scenario.fingerprint == every.scenario.fingerprint
+    limits, snapshot = Limits(changes=600), some.codec.sends(READ)
+    sent, all_sent = (
+        {(message.order, message.kind) for message in job.messages(limits, snapshot=snapshot)} for job in (some, every)
+    )
+    kinds = {kind for kind in ROW_KINDS if some.codec.sends(kind)}
+    unsent = {
+        (OrderKey(at.phase, turn, ordinal), batch.kind)
+        for where in some.plan(limits, snapshot=snapshot).all_blocks()
+        for batch in some.stream.read_block(where).batches
+        for at in [batch.envelope]
+        if batch.table.id in some.unsent
+        for turn, ordinal in zip(at.turn.tolist(), at.ordinal.tolist(), strict=True)
+    }
+    assert unsent
+    assert {one for one in sent if one[1] in kinds} == {one for one in all_sent - unsent if one[1] in kinds}
+
+
+def test_a_format_that_can_write_no_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.run.job.renders", lambda *_: False)
+    with pytest.raises(UsageError, match="-f canal-json: it can write no type of MySQL"):
+        open_job("boundary", "canal-json")
 
 
 @pytest.mark.parametrize(

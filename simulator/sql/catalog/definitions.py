@@ -38,7 +38,17 @@ class Field:
     comment: str = ""
 
     def column(self) -> Column:
-        return Column(self.name, self.type, self.nullable, typed_in=self.typed_in, key_retyped=self.retyped)
+        return Column(
+            self.name,
+            self.type,
+            self.nullable,
+            typed_in=self.typed_in,
+            key_retyped=self.retyped,
+            default=self.default,
+            auto_increment=self.auto,
+            on_update=self.on_update,
+            comment=self.comment,
+        )
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,9 @@ class Definition:
         unique = tuple(
             UniqueKey(key.name, self._stored_names(key)) for key in self.keys if key.kind == "unique" and all(key.names)
         )
-        return Table(self.id, tuple(column.column() for column in self.fields), names, self.version, unique)
+        return Table(
+            self.id, tuple(column.column() for column in self.fields), names, self.version, unique, self.charset
+        )
 
     def _stored_names(self, key: Key) -> tuple[str, ...]:
         return tuple(self.fields[self.position(name) or 0].name for name in key.names)

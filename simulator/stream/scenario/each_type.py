@@ -11,13 +11,10 @@ is a table `type_number_10_2` with a column of type NUMBER(10,2), and so on thro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from simulator.model import Table
 from simulator.sources.source import Source
-from simulator.stream.scenario import tables
 from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Native, TableSpec
 from simulator.stream.scenario.loader import Loaded
 
@@ -30,39 +27,20 @@ def has_some(loaded: Loaded) -> bool:
     return any(table.each for table in loaded.spec.tables.values())
 
 
-def expand(
-    loaded: Loaded, source: Source, renders: Callable[[Table], bool] | None = None
-) -> tuple[Loaded, tuple[str, ...]]:
-    """The scenario with its tables for each type of the source, and the types that are left out.
-
-    `renders` says whether a table can be written at all; those that cannot are left out. Raises ScenarioError when none
-    is left.
-    """
+def expand(loaded: Loaded, source: Source) -> tuple[Loaded, dict[str, str]]:
+    """The scenario with its tables for each type of the source, and the type of each of these by the table's name."""
     if not has_some(loaded):
-        return loaded, ()
+        return loaded, {}
     by_name: dict[str, TableSpec] = {}
-    left_out: dict[str, None] = {}
+    types: dict[str, str] = {}
     for name, spec in loaded.spec.tables.items():
         if not spec.each:
             by_name[name] = spec
             continue
-        count = 0
         for text in source.corpus_types:
-            copy = _of_type(spec, text)
             copied = _name(name, text, by_name)
-            expanded = _with_tables(loaded, {copied: copy})
-            if renders is None or renders(tables.first_version(expanded, copied, source)):
-                by_name[copied] = copy
-                count += 1
-            else:
-                left_out[text] = None
-        if not count:
-            loaded.fail(("tables", name, "each"), f"the format can write no type of {source.title}")
-    return _with_tables(loaded, by_name), tuple(left_out)
-
-
-def _with_tables(loaded: Loaded, by_name: dict[str, TableSpec]) -> Loaded:
-    return replace(loaded, spec=loaded.spec.model_copy(update={"tables": by_name}))
+            by_name[copied], types[copied] = _of_type(spec, text), text
+    return replace(loaded, spec=loaded.spec.model_copy(update={"tables": by_name})), types
 
 
 def _of_type(spec: TableSpec, text: str) -> TableSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from simulator.errors import UsageError, all_problems
@@ -21,18 +21,15 @@ from simulator.stream.scenario.tables import unknown
 from simulator.values.pools import Pool, ask_faker, shipped
 
 
-def resolve(
-    loaded: Loaded, source: Source, *, seed: int | None = None, renders: Callable[[Table], bool] | None = None
-) -> Scenario:
+def resolve(loaded: Loaded, source: Source, *, seed: int | None = None) -> Scenario:
     """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the rules that it breaks.
 
-    `renders` says whether a table for each type can be written at all. The literal rows of a script are judged by
-    `ScriptStream`, since that needs running it; whether an update may change nothing, how long keys last, and how
-    many heartbeats come, by the generated stream.
+    The literal rows of a script are judged by `ScriptStream`, since that needs running it; whether an update may change
+    nothing, how long keys last, and how many heartbeats come, by the generated stream.
     """
     _check_source(loaded, source)
     _check_row_images(loaded, source)
-    loaded, left_out = expand(loaded, source, renders)
+    loaded, each_type = expand(loaded, source)
     spec = loaded.spec if seed is None else loaded.spec.model_copy(update={"seed": seed})
     lowered: dict[str, str] = {}
     first: dict[str, Table] = {}
@@ -64,7 +61,7 @@ def resolve(
         fields=fields,
         changes=changes,
         pools=_pools(fields),
-        left_out=left_out,
+        each_type={first[name].id: type for name, type in each_type.items()},
     )
 
 

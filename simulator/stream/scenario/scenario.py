@@ -7,14 +7,14 @@ stream from it whatever Faker they have: its pools travel with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
-from simulator.model import Column, ColumnType, Table
+from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources.source import Source
 from simulator.stream.scenario import lines
 from simulator.stream.scenario.language.tables import ColumnSpec
@@ -67,8 +67,8 @@ class Scenario(Loaded):
     """A checked scenario with its source and seed. Two are equal if their fingerprints are.
 
     `first_tables` are the tables before the first schema change, `fields` all their columns at any time, `changes` the
-    schema changes in the order in which they happen; a script has only tables. `left_out` are the types of the
-    source that a table for each type leaves out. `pools` holds the texts from Faker, and None for a shipped pool,
+    schema changes in the order in which they happen; a script has only tables. `each_type` has the type of each
+    table that is one of a table for each type. `pools` holds the texts from Faker, and None for a shipped pool,
     which is read where it is needed. A copy from another process knows no lines of the file.
     """
 
@@ -77,7 +77,7 @@ class Scenario(Loaded):
     fields: Mapping[str, Mapping[str, Field]]
     changes: tuple[Change, ...]
     pools: Mapping[Pool, tuple[str, ...] | None]
-    left_out: tuple[str, ...] = ()
+    each_type: Mapping[TableId, str] = field(default_factory=dict)
 
     @cached_property
     def fingerprint(self) -> str:
