@@ -149,7 +149,7 @@ def summary(done: Summary, job: Job, to: str) -> str:
         for what, all_, count in occurred
         if all_ > count
     ]
-    return "\n".join([first, *silent, *_rates(done), *_departures(job), *_full_seconds(done, job)])
+    return "\n".join([first, *silent, *_rates(done), *_departures(job), *_cut(done, job), *_full_seconds(done, job)])
 
 
 def _rates(done: Summary) -> Iterator[str]:
@@ -189,6 +189,21 @@ def _departures(job: Job) -> Iterator[str]:
         yield f"{format.id} cannot write {', '.join(job.left_out)}: their tables change in the stream and are not sent."
 
 
+def _cut(done: Summary, job: Job) -> Iterator[str]:
+    """Columns of which a snapshot's rows have less than later changes."""
+    cut = job.codec.layout.loaded
+    if cut is None or not done.snapshot_rows or not job.codec.sends(READ):
+        return
+    names = [
+        f"{table.id}.{column.name}" for table in job.stream.first_tables for column in table.columns if cut(column)
+    ]
+    if names:
+        yield (
+            f"snapshot rows of {job.codec.format.id} have less of {', '.join(names)} than the table: a before image may"
+            " differ from the row that was loaded."
+        )
+
+
 def unsent_columns(job: Job) -> list[str]:
     """The columns that no message has."""
     if not job.codec.sends(INSERT):
@@ -211,11 +226,20 @@ def counted(count: int, name: str) -> str:
 def expected_command(opening: Opening, job: Job, done: Summary, identity: Mapping[str, str] | None) -> str | None:
     """The command that writes what a consumer of the run must hold; None where it has not got every row. `identity` is
     that of a run which began earlier, and is resumed."""
+    from simulator.truth.known import KnownRows
+
     first_turn = done.first_turn if identity is None else int(identity["--start-at"])
     snapshot = done.snapshot_rows or (identity is not None and identity["snapshot"] == "true")
     script_from_its_start = job.stream.turns is not None and not first_turn
-    if done.failed or not (snapshot or script_from_its_start):
+    if done.failed or not ((snapshot and job.codec.sends(READ)) or script_from_its_start):
         return None
-    more = f" --source {job.source}" + ("" if opening.seed is None else f" --seed {opening.seed}")
-    more += "".join(f" --set {shlex.quote(setting)}" for setting in opening.all_settings)
-    return f"cdcsim expected {opening.scenario} --at {done.next_turn}{more} --to DIR"
+    words = ["cdcsim", "expected", opening.scenario, "--at", str(done.next_turn), "--source", str(job.source)]
+    if KnownRows(job.format, job.codec, job.unsent).differ(job.stream):
+        words += ["-f", opening.format, *(["--allow-undocumented"] if opening.allow_undocumented else [])]
+    if opening.seed is not None:
+        words += ["--seed", str(opening.seed)]
+    for setting in opening.all_settings:
+        words += ["--set", setting]
+    if opening.sql_engine is not None:
+        words += ["--sql-engine", public(opening.sql_engine)]
+    return f"{shlex.join([*words, *(['--force'] if opening.force else [])])} --to DIR"

@@ -17,9 +17,10 @@ from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
 from simulator.delivery.pack import ONE_ROW, Packing
 from simulator.delivery.routing import Destination, Routing
 from simulator.delivery.steps import Step
+from simulator.formats.known import Known
 from simulator.formats.options import Option, described, parsed, refuse_without_effect, refuse_without_route
 from simulator.formats.writing import Writer, kind_of, outside_tables
-from simulator.model import HEARTBEAT, INSERT, MARKS, STATEMENT, Event, Kind, SchemaChange, SchemaChangeKind
+from simulator.model import HEARTBEAT, INSERT, MARKS, STATEMENT, Column, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.sources import DEFAULT
 from simulator.sources.source import Source
 from simulator.text.template import join
@@ -46,6 +47,8 @@ class Layout:
     * `writer` makes the messages.
     * `routing` and `packing` are the product's way of addressing messages and of putting rows together.
     * `steps`: what the product does with the changes before that (`simulator.delivery.steps`), in its order.
+    * `known`: what messages carry of a column's values (`simulator.formats.known`); None: all. `loaded`: whether a
+      snapshot's rows have less of a column than later changes.
     * `container`: what a file of the values is, if they are Avro.
     * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; the content type is JSON's otherwise.
     * `sends`: of the format's kinds of event, those that the settings let through; None: all. `never`: those that no
@@ -62,6 +65,8 @@ class Layout:
     routing: Routing
     packing: Packing = ONE_ROW
     steps: tuple[Step, ...] = ()
+    known: Callable[[Column], Known | None] | None = None
+    loaded: Callable[[Column], bool] | None = None
     container: Container | None = None
     rabbitmq: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None

@@ -8,6 +8,9 @@ They are computed in closed form, whatever the turn: nothing is replayed. One fi
 | `csv` | texts as the database's own client prints them; null is an empty field, the empty text is `""` |
 | `jsonl` | one object a row, the same texts as strings, null |
 
+For a format (`-f`) they are what its consumers can know: without tables and columns that it does not send, and without
+digits that its messages do not have.
+
 `tables.json` in the same folder has the turn, the source, and each table's columns, types, key and number of rows.
 """
 
@@ -31,6 +34,7 @@ from simulator.errors import SinkError, UsageError
 from simulator.model import Column, Table
 from simulator.sources.source import Source
 from simulator.stream.engine.block import FARTHEST, Stream
+from simulator.truth.known import KnownRows
 
 MANIFEST: Final = "tables.json"
 
@@ -72,9 +76,12 @@ class Expected:
     file: str
 
 
-def write_expected(stream: Stream, turn: int | None, folder: Path, form: str) -> list[Expected]:
-    """Write the rows before a turn (None: those at the end of a script), and the manifest. Nothing is overwritten, and
-    nothing stays where it fails. Raises UsageError, SinkError."""
+def write_expected(
+    stream: Stream, turn: int | None, folder: Path, form: str, known: KnownRows | None = None
+) -> list[Expected]:
+    """Write the rows before a turn (None: those at the end of a script), and the manifest; with `known` what a consumer
+    of a format can know of them. Nothing is overwritten, and nothing stays where it fails. Raises UsageError,
+    SinkError."""
     at = _border(stream, turn)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder}: it is a file; name a new folder.")
@@ -84,8 +91,8 @@ def write_expected(stream: Stream, turn: int | None, folder: Path, form: str) ->
             raise SinkError(f"--to {folder}: the folder is not empty. Name a new one, or empty it.")
         # in a folder of its own first, so that a run that stops leaves nothing that looks complete
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as scratch:
-            tables = list(_write_tables(stream, at, Path(scratch), form))
-            (Path(scratch) / MANIFEST).write_bytes(manifest(stream, at, tables))
+            tables = list(_write_tables(stream, at, Path(scratch), form, known))
+            (Path(scratch) / MANIFEST).write_bytes(manifest(stream, at, tables, known))
             for name in (*(each.file for each in tables), MANIFEST):
                 os.replace(Path(scratch) / name, folder / name)
     except OSError as error:
@@ -105,15 +112,21 @@ def _border(stream: Stream, turn: int | None) -> int:
     return stream.border(turn)
 
 
-def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterator[Expected]:
+def _write_tables(stream: Stream, turn: int, folder: Path, form: str, known: KnownRows | None) -> Iterator[Expected]:
     typed, open_file = FORMS[form]
     texts = None if typed else stream.source
     current: Table | None = None
     writer: Writer | None = None
     rows = 0
     # every table has a file; `rows_at` gives them one after the other
-    for table, columns in stream.rows_at(turn):
-        data = as_table(table.columns, columns, texts)
+    for table, arrays in stream.rows_at(turn):
+        values: Sequence[pa.Array] = arrays
+        if known is not None and not known.columns(table):
+            continue
+        columns: Sequence[Column] = table.columns
+        if known is not None:
+            columns, values = known.rows(table, values)
+        data = as_table(columns, values, texts)
         if writer is None or current != table:
             if writer is not None and current is not None:
                 writer.close()
@@ -144,11 +157,16 @@ def file_name(table: Table, form: str) -> str:
     return re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", str(table.id)) + f".{form}"
 
 
-def manifest(stream: Stream, turn: int, tables: Sequence[Expected]) -> bytes:
+def manifest(stream: Stream, turn: int, tables: Sequence[Expected], known: KnownRows | None = None) -> bytes:
     """What the files hold, for programs."""
-    found = {
+
+    def columns(table: Table) -> Sequence[Column]:
+        return table.columns if known is None else [table.columns[i] for i in known.columns(table)]
+
+    facts = {
         "scenario": stream.file,
         "source": str(stream.source),
+        **({} if known is None else {"format": known.format}),
         "turn": turn,
         "tables": [
             {
@@ -156,9 +174,9 @@ def manifest(stream: Stream, turn: int, tables: Sequence[Expected]) -> bytes:
                 "file": each.file,
                 "rows": each.rows,
                 "key": list(each.table.primary_key),
-                "columns": {column.name: stream.source.ddl.type_name(column.type) for column in each.table.columns},
+                "columns": {column.name: stream.source.ddl.type_name(column.type) for column in columns(each.table)},
             }
             for each in tables
         ],
     }
-    return orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n"
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n"

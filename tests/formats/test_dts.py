@@ -171,13 +171,22 @@ def test_a_source_type_belongs_to_its_source(option: str) -> None:
     [
         ("", "mysql-8.0", ("datetime(6)",), 123_456),
         (",drds=on", "mysql-8.0", ("datetime(6)",), 123_456),
-        (",source_type=DRDS", "mysql-8.0", ("datetime(6)",), 123_456_000),
-        (",source_type=DRDS,oracle_frac=us", "mysql-8.0", ("datetime(6)",), 123_456),
+        (",source_type=DRDS,oracle_frac=ns", "mysql-8.0", ("datetime(6)",), 123_456_000),
+        (",source_type=DRDS", "mysql-8.0", ("datetime(6)",), 123_456),
         ("", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456),
-        (",source_type=PPAS", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456_000),
+        (",source_type=PPAS", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456),
+        (
+            ",source_type=PPAS,oracle_frac=ns",
+            "postgresql-16",
+            ("timestamp", "timestamptz", "time", "timetz"),
+            123_456_000,
+        ),
+        ("", "oracle-19c", ("timestamp(9)", "timestamp with time zone"), 123_456),
+        (",oracle_frac=ns", "oracle-19c", ("timestamp(9)", "timestamp with time zone"), 123_456_000),
+        ("", "sqlserver-2022", ("datetime2", "time"), 123_456),
     ]
 )
-def test_readers_take_nanoseconds_of_other_source_types(
+def test_fractions_are_microseconds_unless_nanoseconds_are_asked_for(
     options: str, source: str, types: tuple[str, ...], fraction: int
 ) -> None:
     columns = {"id": "int", **{f"c{i}": type for i, type in enumerate(types)}}

@@ -120,3 +120,82 @@ def test_a_run_names_the_command(command: Command, tmp_path: Path) -> None:
     done = command(*run, "--snapshot", "--to", f"file:{tmp_path}", status=0)
     assert "rows that a consumer must hold now: cdcsim expected orders --at " in done.err
     assert "expected" not in command(*run, status=0).err
+
+
+FINE = """create database shop; use shop;
+create table t (id int primary key, seen timestamp(6), size double, place point);
+insert into t values (1, '2024-05-01 10:00:00.123456', 1.2345678901234567, st_geomfromtext('point(1 2)', 4326));
+"""
+WHOLE = {
+    "seen": "2024-05-01 10:00:00.123456",
+    "size": "1.2345678901234567",
+    "place": "SRID=4326;POINT(2 1)",
+}
+# What of these values is not in messages of a format.
+KNOWN: dict[str, dict[str, str]] = {
+    "drs-json": {},
+    "drs-json-c": {"seen": "2024-05-01 10:00:00.000000"},
+    "drs-avro": {"seen": "2024-05-01 10:00:00.123000"},
+    "oms-default": {"size": "1.234567890123457"},
+    "cloudcanal-json": {"place": "POINT(2 1)"},
+    "cloudcanal-json,geometry_srid=keep": {},
+    "dts-avro": {"place": "POINT(2 1)"},
+}
+
+
+@pytest.mark.parametrize("format", KNOWN)
+def test_a_consumer_of_a_format_knows_no_more_than_its_messages_have(
+    command: Command, tmp_path: Path, format: str
+) -> None:
+    script = tmp_path / "fine.sql"
+    script.write_text(FINE)
+    run = command("run", script, "-f", format, "--source", "mysql", "--envelope", status=0)
+    named = f" -f {format}" if KNOWN[format] else ""
+    assert f"--source mysql-8.0{named} --to DIR" in run.err
+    command("expected", script, "-f", format, "--as", "jsonl", "--to", tmp_path / "rows", status=0)
+    (row,) = [json.loads(line) for line in (tmp_path / "rows" / "shop.t.jsonl").read_bytes().splitlines()]
+    assert row == {"id": "1", **WHOLE, **KNOWN[format]}
+    assert json.loads((tmp_path / "rows" / "tables.json").read_bytes())["format"] == format
+
+
+def test_tables_and_columns_that_are_not_sent_are_not_expected(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "oms"
+    run = command("run", "boundary", "-f", "oms-default", "--source", "oracle", "--snapshot", "--limit", "5", status=0)
+    assert "cannot write BFILE: their tables change in the stream and are not sent." in run.err
+    words = run.err.partition("must hold now: cdcsim ")[2].partition(" --to DIR")[0].split()
+    command(*words, "--to", folder, status=0)
+    files = {path.name for path in folder.iterdir()}
+    assert "ORCL.BOUNDARY.TYPE_CLOB.parquet" in files
+    assert "ORCL.BOUNDARY.TYPE_BFILE.parquet" not in files
+    folder = tmp_path / "drs"
+    command("expected", "boundary", "--at", "5", "--source", "oracle", "-f", "drs-json", "--to", folder, status=0)
+    assert parquet.read_schema(folder / "ORCL.BOUNDARY.TYPE_CLOB.parquet").names == ["ID", "VERSION"]
+
+
+def test_the_command_has_the_options_of_the_run(command: Command, tmp_path: Path) -> None:
+    script = tmp_path / "wrong.sql"
+    script.write_text(
+        "create database shop; use shop; create table t (id int primary key); insert into nothing values (1);"
+    )
+    run = command("run", script, "-f", "canal-json", "--force", "--sql-engine", "embedded", status=0)
+    assert f"cdcsim expected {script} --at 2 --source mysql-8.0 --sql-engine embedded --force --to DIR" in run.err
+
+
+@pytest.mark.parametrize("source", ["postgresql", "sqlserver"])
+def test_no_rows_are_promised_where_no_snapshot_is_sent(command: Command, source: str) -> None:
+    run = ("run", "orders", "-f", "drs-json", "--source", source, "--snapshot", "--limit", "5")
+    done = command(*run, status=0)
+    assert "snapshot rows are not sent by drs-json" in done.err
+    assert "cdcsim expected" not in done.err
+
+
+def test_the_summary_names_what_the_full_load_cuts(command: Command, tmp_path: Path) -> None:
+    scenario = tmp_path / "times.yaml"
+    columns = {"id": {"type": "bigint", "values": "sequence"}, "seen": {"type": "datetime(6)"}}
+    scenario.write_text(
+        yaml.safe_dump({"source": "mysql", "tables": {"t": {"key": "id", "rows": 3, "columns": columns}}})
+    )
+    run = ("run", scenario, "-f", "cloudcanal-json", "--snapshot", "--start-at", "9", "--limit", "1")
+    assert "snapshot rows of cloudcanal-json have less of shop.t.seen than the table" in command(*run, status=0).err
+    run = ("run", scenario, "-f", "cloudcanal-json,full_datetime=log", "--snapshot", "--start-at", "9", "--limit", "1")
+    assert "have less of" not in command(*run, status=0).err

@@ -11,6 +11,7 @@ from simulator.cli.opening import report_errors, with_start
 from simulator.cli.options import (
     MOST_TURNS,
     WholeNumber,
+    complete_format,
     complete_source,
     force_option,
     scenario_argument,
@@ -19,6 +20,7 @@ from simulator.cli.options import (
     source_option,
     sql_engine_option,
     start_time_option,
+    undocumented_option,
 )
 from simulator.errors import UsageError
 
@@ -36,10 +38,16 @@ from simulator.errors import UsageError
     "--as", "form", type=click.Choice(["parquet", "csv", "jsonl"]), default="parquet", show_default=True,
     help="Parquet has types; CSV and JSON lines hold values as the database's client prints them.",
 )  # fmt: skip
+@click.option(
+    "-f", "--format", metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
+    help="Write what a consumer of this format can know: no tables, columns and digits that it does not send; default: "
+    "the rows of the tables.",
+)  # fmt: skip
 @source_option
 @seed_option
 @set_option
 @start_time_option
+@undocumented_option
 @force_option
 @sql_engine_option
 def expected(
@@ -47,21 +55,36 @@ def expected(
     at: int | None,
     folder: Path,
     form: str,
+    format: str | None,
     source: str | None,
     seed: int | None,
     settings: tuple[str, ...],
     start: str | None,
+    allow_undocumented: bool,
     force: bool,
     sql_engine: str | None,
 ) -> None:
     """Write the rows that every table must hold before a turn, one file per table."""
     from simulator.cli.progress import counted
-    from simulator.run.scenario import load, open_stream, resolve
+    from simulator.run.job import Job, open_job
+    from simulator.run.scenario import load, resolve
     from simulator.truth.expected import write_expected
+    from simulator.truth.known import KnownRows
 
-    loaded, system = load(scenario, source, sql_engine, with_start(settings, start))
-    stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
-    tables = write_expected(stream, at, folder, form)
+    known = None
+    if format is not None:
+        job = open_job(
+            scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force,
+            sql_engine=sql_engine, settings=with_start(settings, start),
+        )  # fmt: skip
+        known = KnownRows(job.format, job.codec, job.unsent)
+    else:
+        if allow_undocumented:
+            raise UsageError("--allow-undocumented is about a format: add -f, or leave it out.")
+        loaded, system = load(scenario, source, sql_engine, with_start(settings, start))
+        job = Job(resolve(loaded, system, seed=seed), system, "", force=force)
+    stream = job.stream
+    tables = write_expected(stream, at, folder, form, known)
     for each in tables:
         click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
     if stream.failure is not None:

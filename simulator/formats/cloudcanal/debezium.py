@@ -18,6 +18,7 @@ an insert is `c`; the page's example says `i`, against its own table (`legacy_in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from simulator.errors import OptionError
@@ -29,7 +30,7 @@ from simulator.formats.cloudcanal.routing import instance, routing
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
 from simulator.formats.cloudcanal.statements import published, sql, subject, table_changes
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, system_of
-from simulator.formats.cloudcanal.values.cells import writer
+from simulator.formats.cloudcanal.values.cells import known, loaded, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
 from simulator.formats.writing import OneMessage, opens_snapshot
@@ -169,6 +170,8 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
         routing(settings),
         statements=statements,
         omits=opens_snapshot,
+        known=partial(known, settings),
+        loaded=partial(loaded, settings),
         row_images=KEY_ALONE,
     )
 

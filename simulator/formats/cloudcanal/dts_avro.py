@@ -9,8 +9,6 @@ have the numbers of its catalogue, OceanBase's Oracle mode has Oracle's. Differs
 * where isPk stands is not published. The schema is DTS's, which all of its readers read, and the key is in the tag
   pk_uk_info, as DTS has it; `ispk_field=on` appends isPk to the records of fields (`dts_record.avsc`), which
   DTS's readers cannot read;
-* fractions of Oracle and SQL Server are microseconds, which is all that the published SDK reads of any source; the page
-  promises its readers (decided here; `oracle_frac=ns`: as DTS);
 * old documents of MongoDB are whole, as in the product's other formats;
 * topics, partitions, keys and DDL are those of CloudCanal's other formats.
 """
@@ -70,6 +68,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     return Layout(
         OneMessage(values, metadata(values, texts)),
         routing(texts),
+        known=values.known,
         container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
         statements=published(options),
         omits=opens_snapshot,

@@ -26,6 +26,7 @@ Decisions where the page is silent: deleted rows are in `data` (`delete_image`),
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from simulator.formats.cloudcanal import types
@@ -44,7 +45,7 @@ from simulator.formats.cloudcanal.statements import (
     table_changes,
 )
 from simulator.formats.cloudcanal.systems import BROKERS, LINKS, PRODUCT, SOURCES, SPEC, library_of
-from simulator.formats.cloudcanal.values.cells import writer
+from simulator.formats.cloudcanal.values.cells import known, loaded, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
 from simulator.formats.writing import OneMessage, opens_snapshot
@@ -132,6 +133,8 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         sends=sends,
         statements=published(options),
         omits=opens_snapshot,
+        known=partial(known, settings),
+        loaded=partial(loaded, settings),
         row_images=KEY_ALONE,
     )
 

@@ -313,7 +313,8 @@ class AvroOptions(JobOptions):
     )
     oracle_frac: Literal["ns", "us"] = option(
         "us",
-        "Fractions of Oracle and SQL Server: microseconds, which the published SDK reads, or nanoseconds, as in DTS.",
+        "Fractions of Oracle and SQL Server: microseconds, which the published SDKs read, or nanoseconds.",
+        decided=True,
         sources=(*ORACLE_FAMILY, "sqlserver"),
     )
     gtid: bool = option(

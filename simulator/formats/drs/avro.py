@@ -38,6 +38,7 @@ from simulator.formats.drs.record import Values
 from simulator.formats.drs.systems import tables_of
 from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.known import MILLISECONDS
 from simulator.formats.logged import LoggedRows, in_after, in_before
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
 from simulator.text.template import Choice
@@ -152,7 +153,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     """Raises NotOffered for MongoDB: the record has no values for documents."""
     system = tables_of(settings, FORMAT.id)
     container = avro.Container(record.schema(), len(record.FRAME))
-    return task.layout(settings, FORMAT.id, system, Records(settings.options, system), container)
+    return task.layout(settings, FORMAT.id, system, Records(settings.options, system), container, unit_us=MILLISECONDS)
 
 
 FORMAT = Format(

@@ -45,15 +45,18 @@ def tables(
     system: TableSystem,
     fields: Sequence[Field],
     cell: Callable[[Column, DrsOptions, Kind | None], Cell],
+    *,
+    unit_us: int = 1,
 ) -> Layout:
-    """These members with these values."""
+    """These members with these values; `unit_us` as in `task.layout`."""
     options = settings.options
 
     def encoder(kind: Kind | None) -> Encoder:
         return Encoder(fields, lambda column: cell(column, options, kind), json_style.HTML_SAFE, order(options))
 
     special = {kind: encoder(kind) for kind in system.kinds}
-    return task.layout(settings, format, system, ByKind(encoder(None), special) if special else encoder(None))
+    writer = ByKind(encoder(None), special) if special else encoder(None)
+    return task.layout(settings, format, system, writer, unit_us=unit_us)
 
 
 def layout(settings: Settings[JsonOptions]) -> Layout:

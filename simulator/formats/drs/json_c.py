@@ -19,6 +19,7 @@ from simulator.formats.drs.json import tables
 from simulator.formats.drs.options import JsonCOptions
 from simulator.formats.drs.systems import tables_of
 from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.known import SECONDS
 from simulator.formats.members import by_row
 from simulator.model import DDL, DELETE, READ, UPDATE
 from simulator.wire.fields import Field, PerEvent, derived
@@ -39,7 +40,7 @@ def layout(settings: Settings[JsonCOptions]) -> Layout:
             Field("old", {**by_row(None), UPDATE: before}),
         ],
     )
-    return tables(settings, FORMAT.id, system, fields, system.json_c_cell or system.cell)
+    return tables(settings, FORMAT.id, system, fields, system.json_c_cell or system.cell, unit_us=SECONDS)
 
 
 FORMAT = Format(

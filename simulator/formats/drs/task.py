@@ -14,8 +14,9 @@ from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.routing import routing
 from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Layout, Settings
+from simulator.formats.known import Known, down_to
 from simulator.formats.writing import OneMessage, Values, outside_tables, without_table
-from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, Table
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
 from simulator.wire.avro import Container
 
 PRODUCT: Final = "Huawei Cloud DRS"
@@ -42,13 +43,26 @@ class SomeColumns(OneMessage):
 
 
 def layout(
-    settings: Settings[DrsOptions], format: str, system: System, values: Values, container: Container | None = None
+    settings: Settings[DrsOptions],
+    format: str,
+    system: System,
+    values: Values,
+    container: Container | None = None,
+    *,
+    unit_us: int = 1,
 ) -> Layout:
-    """Values with what all formats share. Raises OptionError for topics that DRS does not offer."""
+    """Values with what all formats share. `unit_us`: microseconds of the last digit that timestamps in UTC have. Raises
+    OptionError for topics that DRS does not offer."""
+
+    def known(column: Column) -> Known | None:
+        in_utc = settings.source.family(column.type) == "timestamptz" or column.type.name == system.in_utc
+        return down_to(unit_us) if unit_us > 1 and in_utc else None
+
     sent = sends(settings.options, system)
     return Layout(
         SomeColumns(values, system=system) if isinstance(system, TableSystem) else OneMessage(values),
         routing(settings, format, system),
+        known=known,
         container=container,
         sends=sent,
         never=system.never,

@@ -20,7 +20,9 @@ printed messages of 2020 to 2024. A message holds one record from its first byte
 * `rds_hidden_pk=on`: MySQL tables without a key have the hidden one of RDS as last field; pk_uk_info is `{}`.
 * Change tracking (`product=subscription`) has no INIT. It has BEGIN and COMMIT around each transaction, and heartbeats.
   Nothing says whether synchronisation sends these; it does not here, unless `begin_commit=on` or `heartbeat=on`.
-* `millis` of Timestamp is microseconds; so is that of DateTime for MySQL and PostgreSQL, nanoseconds for others.
+* `millis` of Timestamp is microseconds; so is that of DateTime. Of sources other than MySQL and PostgreSQL SDK-fast
+  takes it for nanoseconds (`oracle_frac=ns`), the SDKs 2.0.0 and 2.1.4 for microseconds; which the product writes is
+  not published, and microseconds are decided here. NaN and Infinity of PostgreSQL's numeric are a Float.
 * sourceTimestamp is the second of the commit, bornTimestamp the second when the product read the change. A heartbeat
   has the sourceTimestamp of the last commit before it.
 * metaVersion is the CRC-32 of the table's name and fields: readers cache fields by it.
@@ -90,14 +92,14 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         raise OptionError(f"-f dts-avro,drds=on: it belongs to {theirs}, not {source}.")
     # partitions are made of values as the JSON formats write them
     json = Settings(TextOptions(), source)
+    writer = Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id)
     return Layout(
-        limited(
-            Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id), FORMAT, Timestamps()
-        ),
+        limited(writer, FORMAT, Timestamps()),
         # change tracking: "<region>_<instance>_<account>_version2", with one partition to keep the order of all
         routing(options, system, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", only_one=True)
         if options.product == "subscription"
         else routing(options, system),
+        known=writer.known,
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
         steps=(counted_halves,),
         statements=STATEMENTS,

@@ -194,8 +194,10 @@ class RecordOptions(ServerOptions):
         "2023", "Tags as messages of that year have them: server_id came in 2021, metaVersion in 2023."
     )
     oracle_frac: Literal["ns", "us"] = option(
-        "ns",
-        "Fractions of sources other than MySQL and PostgreSQL: nanoseconds, or microseconds, which SDK 2.0 reads.",
+        "us",
+        "Fractions of sources other than MySQL and PostgreSQL: microseconds, as SDK 2.0.0 and 2.1.4 read them, or "
+        "nanoseconds, as SDK-fast does.",
+        decided=True,
         sources=("oracle", "sqlserver"),
         elsewhere={"source_type": ("DRDS", "PPAS")},
     )

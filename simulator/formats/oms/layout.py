@@ -99,6 +99,7 @@ def layout(
         ),
         routing(settings),
         steps=(counted_halves,),
+        known=columns.known,
         sends=sends,
         statements=frozenset(STATEMENTS),
         second_number=sequence,

@@ -30,7 +30,6 @@ from simulator.truth.decoders.values import (
     NO_SRID,
     Carried,
     Reading,
-    cut_to_microseconds,
     no_srid,
 )
 
@@ -132,7 +131,6 @@ _TEXT: Final = {
     "mongodb javascriptWithScope": _RELAXED,
     "mongodb dbPointer": _RELAXED,
 }
-_MICROSECONDS: Final = Reading(avro.member, cut_to_microseconds, lost="nanoseconds")
 
 JSON: Final = Decoder(
     parse=read_object, items=json_items, carries=frozenset(("key", "event_ms", "position")), readings=_TEXT
@@ -152,6 +150,6 @@ DTS_AVRO: Final = Decoder(
     items=dts.record_items,
     carries=dts.AVRO.carries,
     by_source=dts.AVRO.by_source,
-    readings={**dts.RECORD, "oracle *": _MICROSECONDS, "sqlserver *": _MICROSECONDS},
-    shown=lambda message, value: avro.member(value, None) if avro.is_member(value) else value,
+    readings=dts.RECORD,
+    shown=dts.shown,
 )

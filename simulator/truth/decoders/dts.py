@@ -95,9 +95,8 @@ def _image(names: list[str], values: Any) -> Image:
 
 
 def shown(message: Any, value: Any) -> Any:
-    """A value of a record for people. Oracle's and SQL Server's fractions of a second have nine digits."""
-    digits = 9 if message["source"]["sourceType"] in ("Oracle", "SQLServer") else 6
-    return avro.member(value, None, digits=digits) if avro.is_member(value) else value
+    """A value of a record for people."""
+    return avro.member(value, None) if avro.is_member(value) else value
 
 
 def shareplex_items(message: Any) -> Iterator[Item]:
@@ -146,15 +145,15 @@ _TEXT: Final = {
 }
 _LOB_MEMBER: Final = Reading(lambda value, type: avro.member(value, type) or EMPTY_LOB)
 MEMBER: Final = Reading(avro.member)
-NANOSECONDS: Final = Reading(lambda value, type: avro.member(value, type, digits=9))
+_MICROSECONDS: Final = Reading(avro.member, cut_to_microseconds, lost="nanoseconds")
 RECORD: Final = {
     "mysql geometry": Reading(lambda value, type: bytes(4) + avro.member(value, type), no_srid, lost=NO_SRID),
     "oracle clob": _LOB_MEMBER,
     "oracle nclob": _LOB_MEMBER,
-    "oracle *": NANOSECONDS,
+    "oracle *": _MICROSECONDS,
     "sqlserver hierarchyid": MEMBER,
     "sqlserver geometry": Reading(lambda value, type: geometry_text(value[1]["value"]), no_srid, lost=NO_SRID),
-    "sqlserver *": NANOSECONDS,
+    "sqlserver *": _MICROSECONDS,
     "mongodb null": LEFT_OUT,
     "mongodb *": Reading(bson),
     "postgresql jsonb": Reading(lambda value, type: avro.member(value, type).decode()),

@@ -20,6 +20,7 @@ from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import system_of
 from simulator.formats.cloudcanal.values.families import SAFE, Values, as_logged, carrier
 from simulator.formats.format import Settings
+from simulator.formats.known import Known, nothing, without_srid
 from simulator.model import READ, Column, ColumnType, Table
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import distinct_text
@@ -29,6 +30,9 @@ from simulator.text.template import Piece
 from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, rendered
+
+# Digits of a fraction that the full load prints.
+MILLISECONDS: Final = 3
 
 # By the rows of `types.csv`; imported when a run needs them.
 _HERE: Final = "simulator.formats.cloudcanal.values"
@@ -67,6 +71,27 @@ def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = F
         raise UnsupportedType(f"{type.name} of column {column.name} has no rendering")
     native = family == "integer" and options.value_types == "native"
     return rendered(values.texts[family], type, quoted=not native, escaped=family not in SAFE)
+
+
+def known(settings: Settings[CommonOptions], column: Column) -> Known | None:
+    """Geometries have no reference system, and Oracle's BLOB is in rows of the full load alone."""
+    options, type, system = settings.options, column.type, system_of(settings)
+    values: Values = registry.load("type library", LIBRARIES, system.library.types)
+    if settings.source.family(type) == "geometry" and values.geometry is not None:
+        return None if options.geometry_srid == "keep" else without_srid
+    return nothing if type.name == "blob" and not (system.log_blobs or options.oracle_lob) else None
+
+
+def loaded(settings: Settings[CommonOptions], column: Column) -> bool:
+    """Whether the full load cuts a column's values: to milliseconds, unless `full_datetime=log`."""
+    is_time = settings.source.family(column.type) in ("datetime", "timestamptz")
+    values: Values = registry.load("type library", LIBRARIES, system_of(settings).library.types)
+    return (
+        settings.options.full_datetime == "millis"
+        and is_time
+        and values.scanned is not values.timestamp
+        and values.digits(column.type) > MILLISECONDS
+    )
 
 
 def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[pa.Array], pa.Array]:

@@ -74,7 +74,8 @@ class Values:
 
     `texts` by family of types. `timestamp` as later changes show them, `scanned` as the full load; types of the family
     timestamptz, and those that `local` names, are shown in `srcTimeZone`. `geometry` reads (SRID, well-known text) of a
-    stored geometry. `finite`: floats are never NaN nor infinite, so they may be JSON numbers.
+    stored geometry. `digits`: those of a timestamp's fraction. `finite`: floats
+    are never NaN nor infinite, so they may be JSON numbers.
     """
 
     texts: Mapping[str, Text]
@@ -84,3 +85,4 @@ class Values:
     local: frozenset[str] = frozenset()
     geometry: Callable[[bytes, ColumnType], tuple[int, str]] | None = None
     finite: bool = False
+    digits: Callable[[ColumnType], int] = lambda type: type.length or 0

@@ -85,4 +85,5 @@ VALUES: Final = Values(
     date,
     timestamp,
     millis,
+    digits=lambda type: 6 if type.length is None else type.length,
 )

@@ -42,4 +42,5 @@ VALUES: Final = Values(
     timestamp=timestamp,
     geometry=lambda stored, type: well_known(stored, type.name),
     finite=True,
+    digits=digits,
 )

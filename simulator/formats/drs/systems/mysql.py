@@ -117,5 +117,6 @@ def system(options: SourceOptions) -> TableSystem:
         single_needs_topics=True,
         ddl=True,
         full_sync=True,
+        in_utc="timestamp",
         names=Names(_NAMES, _NAMES),
     )

@@ -27,6 +27,7 @@ class System:
     * `statements`: the DDL that it synchronises; None: all.
     * `previous_commit`: messages have the commit time of the transaction before theirs.
     * `names`: what names cannot hold.
+    * `in_utc`: the type, beside those of the family timestamptz, whose values are timestamps in UTC.
     """
 
     title: str
@@ -40,6 +41,7 @@ class System:
     statements: frozenset[SchemaChangeKind] | None = None
     previous_commit: bool = False
     names: Names = ANY
+    in_utc: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

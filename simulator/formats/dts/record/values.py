@@ -18,6 +18,7 @@ share, and columns of bytes that are null where the carrier is.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -120,7 +121,7 @@ def decimals(array: pa.Array, *, trimmed: bool = False) -> list[Bytes]:
         return _narrow(array, numbers(array), array, 0)
     elif not pa.types.is_string(type):
         array = binlog_text.integer(array, ColumnType("integer"))
-    return [BRANCHES["Decimal"], plain(of_distinct(array, decimal_record))]
+    return [plain(of_distinct(array, number_record))]
 
 
 def _narrow(text: Piece, unscaled: Ints, array: pa.Array, scale: int | Ints) -> list[Bytes]:
@@ -136,14 +137,24 @@ def _narrow(text: Piece, unscaled: Ints, array: pa.Array, scale: int | Ints) -> 
     ]
 
 
+def number_record(text: str) -> bytes:
+    """A Decimal with its branch. PostgreSQL's NaN and Infinity are a Float (a decision: readers refuse them as a
+    Decimal).
+
+    >>> number_record("7") == BRANCHES["Decimal"] + decimal_record("7")
+    True
+    """
+    if text.lstrip("-").isalpha():
+        return BRANCHES["Float"] + struct.pack("<d", float(text)) + avro.long(0) * 2
+    return BRANCHES["Decimal"] + decimal_record(text)
+
+
 def decimal_record(text: str) -> bytes:
     """A single Decimal.
 
     >>> [part for part in decimal_record("-0.01")]
     [10, 45, 48, 46, 48, 49, 2, 4]
     """
-    if text.lstrip("-").isalpha():  # PostgreSQL's NaN and Infinity have no digits
-        return avro.string(text) + avro.long(0) * 2
     whole_part, _, fraction = text.lstrip("-").partition(".")
     digits = (whole_part + fraction).lstrip("0")
     return avro.string(text) + avro.long(len(digits) or 1) + avro.long(len(fraction))

@@ -17,6 +17,7 @@ from simulator.formats.dts.record.record import NO_IMAGE, NOTHING, Texts, fields
 from simulator.formats.dts.record.tags import Tags, keys, version_of
 from simulator.formats.dts.record.values import Values
 from simulator.formats.dts.systems import system_of
+from simulator.formats.known import Known, microseconds, without_srid
 from simulator.formats.members import table_of
 from simulator.model import (
     BEGIN,
@@ -124,11 +125,25 @@ class Writer:
             None if tail is None else lambda column: tail(table, column),
         )
 
-    def _values(self, type: ColumnType) -> Values:
+    @property
+    def _fraction(self) -> int:
         # readers take fractions of MySQL and PostgreSQL for microseconds, by SourceType
-        fraction = 1000 if self.options.source_type else self.system.fraction
-        if self.options.oracle_frac == "us":
-            fraction = 1
+        return (
+            1000 if self.options.oracle_frac == "ns" and (self.options.source_type or self.system.fraction > 1) else 1
+        )
+
+    def known(self, column: Column) -> Known | None:
+        """Geometries have no reference system; what is less than a microsecond is cut, unless fractions are
+        nanoseconds."""
+        if self.system.documents:
+            return None
+        record = self.system.types()[column.type.name].record
+        if record == "BinaryGeometry":
+            return without_srid
+        return microseconds if record in ("DateTime", "TimestampWithTimeZone") and self._fraction == 1 else None
+
+    def _values(self, type: ColumnType) -> Values:
+        fraction = self._fraction
         if type.charset:
             type = replace(type, charset=self.system.charset(type.charset, self.version))
         return self.system.values(self.system.types()[type.name], type, fraction)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from simulator.errors import UnsupportedType
+from simulator.formats.known import Known, printed
 from simulator.formats.oms.types.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.source import Source
@@ -96,6 +97,11 @@ class Columns:
             return values.text(array, type, style)
 
         return Cell(text, quoted=quoted, escaped=values.escaped, piece=None if values.escaped else piece)
+
+    def known(self, column: Column) -> Known | None:
+        """Floating point numbers have fewer digits than they may need, and no sign of zero."""
+        row = self._types(column.type)
+        return printed(self.cell(column).text) if row is not None and row.values is CLASSES["Double"] else None
 
     def name(self, column: Column) -> str:
         """The name of a column's type, without parameters: `VARCHAR`."""

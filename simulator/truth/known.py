@@ -1,0 +1,50 @@
+"""Rows as a consumer of a format can know them: without tables, columns and digits that its messages do not carry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from simulator.formats.format import Codec
+from simulator.formats.known import nothing
+from simulator.model import INSERT, Column, Table, TableId
+from simulator.stream.engine.block import Stream
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """The rows that a consumer of a codec's messages can hold; of `unsent` tables there are none. `format` is what `-f`
+    says."""
+
+    format: str
+    codec: Codec
+    unsent: Collection[TableId] = ()
+
+    def columns(self, table: Table) -> Sequence[int]:
+        """Positions of the columns that it can know; none of a table about which nothing is sent."""
+        layout = self.codec.layout
+        if table.id in self.unsent:
+            return ()
+        sent = layout.writer.columns(table, INSERT)
+        positions = range(len(table.columns)) if sent is None else sorted(sent)
+        return [i for i in positions if layout.known is None or layout.known(table.columns[i]) is not nothing]
+
+    def rows(self, table: Table, values: Sequence[pa.Array]) -> tuple[list[Column], list[pa.Array]]:
+        """The columns and their values, as much as messages carry of them."""
+        known = self.codec.layout.known
+        positions = self.columns(table)
+        columns = [table.columns[i] for i in positions]
+        left = [None if known is None else known(column) for column in columns]
+        return columns, [
+            values[i] if change is None else change(values[i]) for i, change in zip(positions, left, strict=True)
+        ]
+
+    def differ(self, stream: Stream) -> bool:
+        """Whether they are other rows than those of the stream's tables, now or after a schema change."""
+        known = self.codec.layout.known
+        return any(
+            len(self.columns(table)) < len(table.columns) or any(known and known(column) for column in table.columns)
+            for table in stream.tables_from(0)
+        )
