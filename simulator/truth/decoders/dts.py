@@ -37,6 +37,7 @@ from simulator.truth.decoders.values import (
     NO_SRID,
     SHANGHAI,
     Reading,
+    cut_to_microseconds,
     geometry_text,
     interval_of_parts,
     no_srid,
