@@ -252,10 +252,20 @@ class Simulation:
         """By table: the columns of its primary key after the last change."""
         return {str(table.id): table.primary_key for table, _ in self._tables}
 
-    def send(self, to: str) -> None:
-        """Send the messages to a URL, as `--to` names it. Raises SinkError, DeliveryFailed."""
+    @property
+    def tables(self) -> dict[str, Table]:
+        """By table: its columns, their types and its key after the last change."""
+        return {str(table.id): table for table, _ in self._tables}
+
+    def send(self, to: str | Sink) -> None:
+        """Send the messages to a URL, as `--to` names it, or to a sink, which stays open. Raises SinkError,
+        DeliveryFailed."""
         layout = self.job.codec.layout
-        with open_sink(to, container=layout.container, properties=layout.rabbitmq) as sink:
+        with ExitStack() as opened:
+            sink = to
+            if isinstance(sink, str):
+                url = open_sink(sink, container=layout.container, properties=layout.rabbitmq)
+                sink = opened.enter_context(url)
             for batch in self._batches:
                 sink.send(batch)
             sink.flush()

@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli | pytest_plugin",
-    "compare",
+    "compare | packs",
     "library | spark",
     "run | truth | drafts",
     "sql",

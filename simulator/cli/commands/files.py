@@ -1,4 +1,4 @@
-"""Commands that write other files than messages: expected, record, init."""
+"""Commands that write files besides a run's: expected, pack, record, init."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from pathlib import Path
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import report_errors, with_start
+from simulator.cli.opening import Opening, gathered, job_options, report_errors, with_start
 from simulator.cli.options import (
+    MOST_CHANGES,
+    MOST_PARTITIONS,
     MOST_TURNS,
     WholeNumber,
     complete_format,
     complete_source,
     force_option,
+    format_option,
+    route_option,
     scenario_argument,
     seed_option,
     set_option,
+    snapshot_option,
     source_option,
     sql_engine_option,
+    start_option,
     start_time_option,
     undocumented_option,
 )
@@ -89,6 +95,80 @@ def expected(
         click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
     if stream.failure is not None:
         raise stream.failure
+
+
+def _print_reader(ctx: click.Context, param: click.Parameter, language: str | None) -> None:
+    from importlib.resources import files
+
+    if language is None or ctx.resilient_parsing:
+        return
+    text = (files("simulator.packs") / "readers" / READERS[language]).read_text("utf-8")
+    click.echo(text, nl=False)
+    ctx.exit()
+
+
+READERS = {"java": "CdcsimPack.java", "go": "cdcsimpack.go"}
+# A pack is read into memory by whoever tests with it.
+PACKED_CHANGES = 1_000
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "--to", "file", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.zip",
+    help="Write a new file.",
+)  # fmt: skip
+@click.option(
+    "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
+    help=f"Stop after the transaction that reaches N row changes; default: all of a script, {PACKED_CHANGES:,} of "
+    "another scenario.",
+)  # fmt: skip
+@start_option
+@snapshot_option
+@route_option
+@click.option(
+    "--partitions", type=WholeNumber(1, MOST_PARTITIONS), default=1, show_default=True, metavar="N",
+    help="Route each topic to N partitions.",
+)  # fmt: skip
+@job_options
+@click.option(
+    "--reader", type=click.Choice(list(READERS)), is_eager=True, expose_value=False, callback=_print_reader,
+    help="Print the source of a reader to copy, and end.",
+)  # fmt: skip
+@gathered(opening=Opening)
+def pack(
+    opening: Opening,
+    file: Path,
+    limit: int | None,
+    start_at: int,
+    snapshot: bool | None,
+    route: str | None,
+    partitions: int,
+) -> None:
+    """Write messages, and the rows that a consumer must hold after them, to a zip file for tests in any language.
+
+    \b
+    cdcsim pack orders -f canal-json --snapshot --limit 500 --to orders.zip
+    cdcsim pack --reader java > src/test/java/CdcsimPack.java
+    """
+    from simulator.cli.progress import counted
+    from simulator.library import Simulation
+    from simulator.packs.pack import write_pack
+    from simulator.run.job import SINGLE_TURNS, Partitions
+    from simulator.run.plan import Limits
+
+    job = opening.job().addressed(route=route, partitions=Partitions(partitions))
+    if limit is None and job.stream.turns is None:
+        limit = PACKED_CHANGES
+    plan = job.plan(Limits(start_at, limit), snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
+    manifest = write_pack(Simulation(job, plan), file, partitions=partitions)
+    rows = sum(table["rows"] for table in manifest["tables"])
+    click.echo(
+        f"{file}: {counted(manifest['messages']['messages'], 'message')}, {counted(rows, 'expected row')} of "
+        f"{counted(len(manifest['tables']), 'table')}",
+        err=True,
+    )
 
 
 @cli.command()
