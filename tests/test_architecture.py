@@ -40,6 +40,7 @@ LAYERS: Final = (
     "carriers",
     "tables",
     "model",
+    "fetching",
     "errors",
 )
 RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer.split(" | ")}

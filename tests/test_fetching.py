@@ -9,10 +9,11 @@ import browser
 import pytest
 from native import native
 
+from simulator import fetching
+
 
 @pytest.mark.parametrize("failures", [0, 2, 3])
 def test_what_cannot_be_fetched_is_tried_again(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetching = native("fetching")
     monkeypatch.setattr(fetching, "PAUSES_SECS", (0, 0))
     attempts = 0
 

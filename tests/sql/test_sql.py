@@ -186,7 +186,7 @@ def test_what_is_not_known_is_refused_by_name(statement: str) -> None:
     assert failure is not None
     assert "s.sql:2: " in str(failure)
     assert "is not supported by the embedded engine: " in str(failure)
-    assert str(failure).endswith("; --sql-engine URL runs it on a MySQL or MariaDB server.")
+    assert str(failure).endswith("; --sql-engine mysql runs it on a real server.")
     assert statement.split()[0] in str(failure)
 
 

@@ -21,11 +21,12 @@ from simulator import sources
 from simulator.errors import UsageError
 from simulator.model import TableId, TransactionHeader
 from simulator.sql.catalog.servers import SERVERS
-from simulator.sql.script import MysqlSession, run, script_of
+from simulator.sql.script import MysqlSession, run, script_of, source_of
 from simulator.sql.server.mysql.binlog import Gtid, Rows, events
 from simulator.sql.server.mysql.catalog import Catalog
 from simulator.sql.server.mysql.connection import Connection
 from simulator.sql.server.mysql.json_binary import document
+from simulator.sql.server.mysql.local import LocalServer
 from simulator.sql.server.mysql.metadata import definition_of
 from simulator.sql.server.mysql.tables import is_same_type
 from simulator.sql.server.url import engine_of
@@ -173,6 +174,34 @@ def test_ddl_that_the_server_alone_understands(source: str, servers: Callable[[s
     changes = [(one.before, one.after, one.number) for one in entries if isinstance(one, RowChange)]
     assert changes[2] == ((1, "2", us, Decimal("1.50")), (7, "2", us, Decimal("10.50")), 1)
     assert [number for *_, number in changes[-2:]] == [1, 2]
+
+
+@pytest.mark.broker("mysql")
+def test_a_server_of_this_machine() -> None:
+    """Each run has its own, in a folder that is gone at the end; all begin alike."""
+    text = "create database d; create table d.t(id int primary key); insert into d.t values(1);"
+    other = LocalServer("mysql-5.7")
+    try:
+        outcome = run(replace(script_of(text, "s.sql"), engine="mysql-5.7"), sources.find("mysql-5.7"))
+        connection = Connection(other.engine)
+        assert connection.databases() == {"information_schema", "mysql", "performance_schema", "sys"}
+        position = connection.position()
+        connection.close()
+    finally:
+        other.close()
+    assert not other.folder.exists()
+    assert outcome.failure is None
+    assert [len(one.entries) for one in outcome.session.log.transactions] == [1, 1, 1]
+    assert position == ("binlog.000001", 154)
+    with pytest.raises(UsageError, match=r"--sql-engine mariadb: the source is mysql-5\.7: change --source"):
+        run(replace(script_of(text, "s.sql"), engine="mariadb"), sources.find("mysql-5.7"))
+
+
+@pytest.mark.parametrize(
+    ("engine", "source"), [("mysql", "mysql-8.0"), ("mysql-5.7", "mysql-5.7"), ("mariadb", "mariadb-10.11")]
+)
+def test_the_source_of_a_named_server(engine: str, source: str) -> None:
+    assert str(source_of(replace(script_of("SELECT 1;", "s.sql"), engine=engine), None)) == source
 
 
 COLUMNS: Final = """id int primary key, a tinyint(1), b smallint unsigned, c mediumint zerofill, d int unsigned,

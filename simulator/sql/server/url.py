@@ -14,16 +14,25 @@ WHEEL: Final = "postgresql:"
 DATABASE: Final = "shop"
 # Default port and user of the systems.
 _SYSTEMS: Final = {"mysql": (3306, "root"), "mariadb": (3306, "root"), "postgresql": (5432, "postgres")}
+# Servers of this machine, or fetched ones, by the names that `--sql-engine` takes, with the sources that they can be;
+# the first is the default.
+LOCAL: Final = {
+    "mysql": ("mysql-8.0", "mysql-5.7"),
+    "mysql-8.0": ("mysql-8.0",),
+    "mysql-5.7": ("mysql-5.7",),
+    "mariadb": ("mariadb-10.11",),
+    "mariadb-10.11": ("mariadb-10.11",),
+}
 _EXPECTED: Final = (
     "expected mysql://USER:PASSWORD@HOST:PORT, mariadb://… or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with "
-    "?keep=yes to keep the databases"
+    "?keep=yes to keep the databases; or mysql, mysql-5.7 or mariadb, which starts a server for the run"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The parsed value of `--sql-engine`. `host`: "" is the server of the wheel. `keep`: the databases that the script
-    creates are not dropped."""
+    """The parsed value of `--sql-engine`. `host`: "" is the server of the wheel, or a server that is started here for
+    one of the sources `local`. `keep`: the databases that the script creates are not dropped."""
 
     system: str
     host: str
@@ -32,13 +41,20 @@ class Engine:
     password: str
     database: str = ""
     keep: bool = False
+    local: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.host.startswith("/"):
+            return f"the server at {self.host}"
         return f"{self.system}://{self.host}:{self.port}" if self.host else WHEEL
 
 
 def engine_of(url: str) -> Engine:
     """Raises UsageError, which never contains a password."""
+    if url in LOCAL:
+        return Engine(url.partition("-")[0], "", 0, "", "", local=LOCAL[url])
+    if url == "postgresql":
+        url = WHEEL
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

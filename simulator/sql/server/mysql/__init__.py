@@ -12,5 +12,6 @@ Nothing here executes a statement: definitions are the server's own, from its ca
 | `tables`, `rows` | the tables as the log is read, and their rows |
 | `history` | the log as literal transactions |
 | `run` | a script's run |
+| `programs`, `local` | servers of this machine, or fetched ones, for one run |
 | `existing` | the log that a server has already |
 """

@@ -26,9 +26,12 @@ class Connection:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._tls: dict[str, Any] = {}
+        self._options: dict[str, Any] = {}
+        if engine.host.startswith("/"):
+            self._options = {"ssl_disabled": True, "unix_socket": engine.host}
         self.client = self._open()
-        self._tls = {"ssl": self.client.ctx} if self.client._secure else {"ssl_disabled": True}
+        if not self._options:
+            self._options = {"ssl": self.client.ctx} if self.client._secure else {"ssl_disabled": True}
         self.version = str(self.value("SELECT VERSION()"))
 
     def another(self) -> Connection:
@@ -54,7 +57,7 @@ class Connection:
                 autocommit=True,
                 connect_timeout=10,
                 local_infile=True,
-                **self._tls,
+                **self._options,
             )
         except (pymysql.MySQLError, RuntimeError) as error:
             raise UsageError(f"{engine} cannot be used: {_text(error)}.") from None

