@@ -140,7 +140,7 @@ def _run(path: str, text: str, source: Source, reading: _Lines) -> Session:
     session = engine.session
     engine.statement(Statement.of("SET sql_mode = '', foreign_key_checks = 0", 1))
     _database(session, reading.database)
-    session.database = reading.database
+    session.connection.database = reading.database
     for part in split(text):
         if not isinstance(part, Statement):
             continue
@@ -170,7 +170,7 @@ def _define(path: str, engine: Embedded, part: Statement) -> None:
 
 def _database(session: Session, name: str) -> None:
     charset = session.server.charset
-    session.databases.setdefault(name, Database(name, charset, default_collation(charset, session.server)))
+    session.objects.databases.setdefault(name, Database(name, charset, default_collation(charset, session.server)))
 
 
 def _what(error: SqlError, statement: str) -> tuple[str, int]:

@@ -225,8 +225,9 @@ class Running(Protocol):
 
     now_us: int
     account: str
-    warnings: list[str]
 
+    @property
+    def warnings(self) -> list[str]: ...
     @property
     def log(self) -> LogOf: ...
     @property
@@ -237,8 +238,8 @@ class Running(Protocol):
 class MysqlSession(Running, Protocol):
     """The session of a run on MySQL or MariaDB, real or embedded."""
 
-    database: str
-
+    @property
+    def database(self) -> str: ...
     def current_rows(self) -> list[TableRows]: ...
     def take_tables(self) -> list[Table]: ...
     def forget_spellings(self) -> None: ...

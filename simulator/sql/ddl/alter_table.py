@@ -15,12 +15,12 @@ from simulator.sql.store.session import Session
 def alter_table(session: Session, words: Reader, sql: str) -> None:
     data = session.table(*words.qualified())
     before = data.table
-    old_timestamps = bool(session.settings["old_timestamps"])
-    change = Alteration(data.definition, words, session.server, session.database, old_timestamps)
+    old_timestamps = bool(session.connection.settings["old_timestamps"])
+    change = Alteration(data.definition, words, session.server, session.connection.database, old_timestamps)
     if change.new_id is not None and session.find_table(change.new_id) is not None:
         raise SqlError(1050, change.new_id.name)
     if change.partitioned:
-        session.warnings.append(tables.PARTITIONED)
+        session.statement.warnings.append(tables.PARTITIONED)
     _apply(session, data, change)
     if data.definition.temporary:
         return

@@ -60,7 +60,9 @@ def _maker(session: Session, data: Data, field: Field, origin: int, *, null_fail
             return value
         if mysql_table.family(old.type) == "json" and session.server.json_is_text:
             return to_stored(value, field, number, rules)
-        return to_stored(from_stored(value, old.type, session.zone, session.server.json_way), field, number, rules)
+        return to_stored(
+            from_stored(value, old.type, session.connection.zone, session.server.json_way), field, number, rules
+        )
 
     return convert
 

@@ -30,7 +30,7 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     inner.need("CREATE", "TABLE")
     inner.qualified()
     context = tables.context_of(session, id.database)
-    definition = read_table(inner, id, context, session.text, temporary=temporary).definition
+    definition = read_table(inner, id, context, session.statement.text, temporary=temporary).definition
     rows = query.run([])
     data = tables.add_table(session, definition, text + session.server.as_select_tail, temporary)
     rules = session.rules()

@@ -16,7 +16,7 @@ from simulator.sql.store.session import Session
 def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) -> None:
     exists = words.take("IF", "NOT", "EXISTS")
     id = session.table_id(*words.qualified())
-    database = session.databases.get(id.database)
+    database = session.objects.databases.get(id.database)
     if database is None:
         raise SqlError(1049, id.database)
     existing = session.find_table(id)
@@ -34,9 +34,9 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
         tables.add_table(session, definition, sql, temporary)
         return
     context = tables.context_of(session, id.database)
-    new = read_table(words, id, context, session.text, temporary=temporary)
+    new = read_table(words, id, context, session.statement.text, temporary=temporary)
     if new.partitioned:
-        session.warnings.append(tables.PARTITIONED)
+        session.statement.warnings.append(tables.PARTITIONED)
     if new.from_query:
         create_as_select(session, new.definition, words.remaining(), temporary)
         return

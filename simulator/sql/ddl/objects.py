@@ -32,7 +32,7 @@ _CHARACTERISTICS: Final = (
 
 
 def log(session: Session, kind: K, sql: str, database: str = "") -> None:
-    session.log_ddl(Ddl(kind, database or session.database, None, None, sql, session.now_ms))
+    session.log_ddl(Ddl(kind, database or session.connection.database, None, None, sql, session.now_ms))
 
 
 def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
@@ -54,7 +54,7 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
         raise words.problem()
     start = words.words[words.at].start
     object_type = words.next().upper
-    definer = definer or _quoted_account(session.account)
+    definer = definer or _quoted_account(session.connection.account)
     if object_type == "VIEW":
         _view(session, words, verb, head, definer, text)
     elif object_type == "TRIGGER":
@@ -84,7 +84,7 @@ def _account(session: Session, words: Reader) -> str:
     if words.take("CURRENT_USER"):
         if words.peek("("):
             words.brackets()
-        return _quoted_account(session.account)
+        return _quoted_account(session.connection.account)
     user, host = user_and_host(words)
     return f"`{user}`@`{host}`"
 
@@ -114,7 +114,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
         return
     exists = verb == "CREATE" and words.take("IF", "NOT", "EXISTS")
     id = session.table_id(*words.qualified())
-    database = session.databases.get(id.database)
+    database = session.objects.databases.get(id.database)
     if database is None:
         raise SqlError(1049, id.database)
     replaces = "REPLACE" in head
@@ -152,11 +152,11 @@ def _drop_views(session: Session, words: Reader, text: str) -> None:
     ids = [session.table_id(*words.qualified())]
     while words.take(","):
         ids.append(session.table_id(*words.qualified()))
-    missing = [id for id in ids if id.name not in session.databases[id.database].views]
+    missing = [id for id in ids if id.name not in session.objects.databases[id.database].views]
     if missing and not exists:
         raise SqlError(4092 if session.server.mariadb else 1051, ",".join(map(str, missing)))
     for id in ids:
-        session.databases[id.database].views.pop(id.name, None)
+        session.objects.databases[id.database].views.pop(id.name, None)
     log(session, K.VIEW, text, ids[0].database)
 
 
@@ -166,13 +166,15 @@ def _drop_views(session: Session, words: Reader, text: str) -> None:
 def _trigger(session: Session, words: Reader, verb: str) -> None:
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     typed, name = words.qualified()
-    database = typed or session.database
-    existing = [trigger for trigger in session.triggers if trigger.name == name and trigger.database == database]
+    database = typed or session.connection.database
+    existing = [
+        trigger for trigger in session.objects.triggers if trigger.name == name and trigger.database == database
+    ]
     if verb == "DROP":
         if not existing and not exists:
             raise SqlError(1360)
         for trigger in existing:
-            session.triggers.remove(trigger)
+            session.objects.triggers.remove(trigger)
     elif existing and not exists:
         raise SqlError(1359)
     else:
@@ -184,7 +186,9 @@ def _trigger(session: Session, words: Reader, verb: str) -> None:
         if words.one_of("FOLLOWS", "PRECEDES"):
             words.name()
         body = words.remaining()
-        session.triggers.append(Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body))
+        session.objects.triggers.append(
+            Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body)
+        )
     for data in session.all_tables():
         data.plan = None
 
@@ -194,21 +198,21 @@ def _routine(
 ) -> None:
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     typed, name = words.qualified()
-    database, kind = typed or session.database, object_type.lower()
+    database, kind = typed or session.connection.database, object_type.lower()
     if not database:
         raise SqlError(1046)
     key = (kind, database, name.lower())
     if verb == "DROP":
-        if key not in session.routines and not exists:
+        if key not in session.objects.routines and not exists:
             raise SqlError(13050, f"{object_type} {database}.{name}")
-        session.routines.pop(key, None)
+        session.objects.routines.pop(key, None)
     elif verb == "CREATE":
-        if key in session.routines and not replaces:
+        if key in session.objects.routines and not replaces:
             if exists:
                 return
             raise SqlError(1304, object_type, name)
         routine, tail = _parsed(session, words, object_type, database, name)
-        session.routines[key] = routine
+        session.objects.routines[key] = routine
         qualified_name = quoted(name) if not typed else f"{quoted(database)}.{quoted(name)}"
         text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {object_type} {qualified_name}{tail}"
     log(session, K.STORED_PROGRAM, text, database)
@@ -243,7 +247,9 @@ def _parsed(session: Session, words: Reader, object_type: str, database: str, na
     lines += [f"COMMENT {mysql_types.quote(comment)}"] if comment else []
     body = words.remaining()
     tail = f"({parameter_text}){returns_clause}\n" + "".join(f"    {line}\n" for line in lines) + body
-    routine = Routine(object_type.lower(), database, name, parameters, returns, body, frozenset(session.modes))
+    routine = Routine(
+        object_type.lower(), database, name, parameters, returns, body, frozenset(session.connection.modes)
+    )
     return routine, tail
 
 

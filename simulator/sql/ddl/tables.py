@@ -56,52 +56,56 @@ def create_database(session: Session, words: Reader, sql: str) -> None:
     options = table_options(words, context_of(session, name))
     charset, collation = options.charset, options.collation
     words.need_end()
-    if name in session.databases:
+    if name in session.objects.databases:
         if not exists:
             raise SqlError(1007, name)
     else:
         charset = charset or session.server.charset
-        session.databases[name] = Database(name, charset, collation or default_collation(charset, session.server))
+        session.objects.databases[name] = Database(
+            name, charset, collation or default_collation(charset, session.server)
+        )
     log(session, K.CREATE_DATABASE, None, None, sql, name)
 
 
 def drop_database(session: Session, words: Reader, sql: str) -> None:
     exists = words.take("IF", "EXISTS")
     name = words.name()
-    database = session.databases.get(name)
+    database = session.objects.databases.get(name)
     if database is None:
         if not exists:
             raise SqlError(1008, name)
         log(session, K.DROP_DATABASE, None, None, sql, name)
         return
-    if session.settings["foreign_key_checks"]:
+    if session.connection.settings["foreign_key_checks"]:
         for data in list(database.tables.values()):
             _check_no_children(session, data, except_database=name)
-    del session.databases[name]
-    session.triggers = [trigger for trigger in session.triggers if trigger.database != name]
-    if session.database == name:
-        session.database = ""
+    del session.objects.databases[name]
+    session.objects.triggers = [trigger for trigger in session.objects.triggers if trigger.database != name]
+    if session.connection.database == name:
+        session.connection.database = ""
     log(session, K.DROP_DATABASE, None, None, sql, name)
 
 
 def alter_database(session: Session, words: Reader, sql: str) -> None:
-    name = session.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
-    if name not in session.databases:
+    name = (
+        session.connection.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
+    )
+    if name not in session.objects.databases:
         raise SqlError(1049, name)
     options = table_options(words, context_of(session, name))
     charset, collation = options.charset, options.collation
     words.need_end()
-    database = session.databases[name]
+    database = session.objects.databases[name]
     database.charset = charset or database.charset
     database.collation = collation or default_collation(database.charset, session.server)
     log(session, K.ALTER_DATABASE, None, None, sql, name)
 
 
 def context_of(session: Session, database: str) -> Context:
-    owner = session.databases.get(database)
+    owner = session.objects.databases.get(database)
     charset = owner.charset if owner else session.server.charset
     collation = owner.collation if owner else session.server.collation
-    return Context(session.server, database, charset, collation, bool(session.settings["old_timestamps"]))
+    return Context(session.server, database, charset, collation, bool(session.connection.settings["old_timestamps"]))
 
 
 # -------------------------------------------------------------------------------------------------------------- tables
@@ -114,9 +118,9 @@ def add_table(session: Session, definition: Definition, sql: str, temporary: boo
     check_definition(data, session)
     data.next_auto = next_auto
     if temporary:
-        session.temporary[definition.id] = data
+        session.connection.temporary[definition.id] = data
     else:
-        session.databases[definition.id.database].tables[definition.id.name] = data
+        session.objects.databases[definition.id.database].tables[definition.id.name] = data
         log(session, K.CREATE_TABLE, None, data.table, sql)
     return data
 
@@ -131,8 +135,8 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
             break
     words.one_of("RESTRICT", "CASCADE")
     words.need_end()
-    temporary_ids = [id for _, id in ids if id in session.temporary]
-    permanent = [(typed, id) for typed, id in ids if id not in session.temporary]
+    temporary_ids = [id for _, id in ids if id in session.connection.temporary]
+    permanent = [(typed, id) for typed, id in ids if id not in session.connection.temporary]
     if temporary and permanent and not exists:
         raise SqlError(1051, ",".join(str(id) for _, id in permanent))
     missing = [id for _, id in permanent if session.find_table(id) is None]
@@ -144,7 +148,7 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
         if data is not None:
             _check_no_children(session, data, except_database="", dropped=[other for _, other in permanent])
     for id in temporary_ids:
-        del session.temporary[id]
+        del session.connection.temporary[id]
     dropped = temporary_ids + ([id for _, id in permanent] if temporary and exists else [])
     if dropped and session.server.logs_temporary_drop:
         names = ",".join(logged_name(session, id) for id in dropped)
@@ -158,8 +162,8 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
         versions.append((name_only(id) if data is None else data.table, None))
     for _, id in permanent:
         if session.find_table(id) is not None:
-            del session.databases[id.database].tables[id.name]
-            session.triggers = [trigger for trigger in session.triggers if trigger.table != id]
+            del session.objects.databases[id.database].tables[id.name]
+            session.objects.triggers = [trigger for trigger in session.objects.triggers if trigger.table != id]
     if not session.server.drops_existing:  # existing tables come first
         permanent = [pair for pair in permanent if pair[1] not in missing] + [
             pair for pair in permanent if pair[1] in missing
@@ -173,13 +177,13 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
 
 def logged_name(session: Session, id: TableId) -> str:
     """The back-quoted name, with the database unless it is the current one."""
-    return quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
+    return quoted(id.name) if id.database == session.connection.database else f"{quoted(id.database)}.{quoted(id.name)}"
 
 
 def _check_no_children(
     session: Session, data: Data, *, except_database: str, dropped: list[TableId] | None = None, truncates: bool = False
 ) -> None:
-    if not session.settings["foreign_key_checks"]:
+    if not session.connection.settings["foreign_key_checks"]:
         return
     for child in session.all_tables():
         id = child.definition.id
@@ -225,19 +229,19 @@ def rename(session: Session, words: Reader, sql: str) -> None:
 def renamed(session: Session, old: TableId, new: TableId) -> tuple[Table, Table]:
     """Rename a table; returns the table before and after."""
     data = session.table(old.database, old.name)
-    if new.database not in session.databases:
+    if new.database not in session.objects.databases:
         raise SqlError(1049, new.database)
     if session.find_table(new) is not None:
         raise SqlError(1050, new.name)
     before = data.table
-    del session.databases[old.database].tables[old.name]
+    del session.objects.databases[old.database].tables[old.name]
     data.define(session.with_next_version(replace(data.definition, id=new)))
-    session.databases[new.database].tables[new.name] = data
+    session.objects.databases[new.database].tables[new.name] = data
     for other in session.all_tables():
         if any(key.parent == old for key in other.definition.foreign):
             keys = tuple(replace(k, parent=new) if k.parent == old else k for k in other.definition.foreign)
             other.definition = replace(other.definition, foreign=keys)
-    for trigger in session.triggers:
+    for trigger in session.objects.triggers:
         if trigger.table == old:
             trigger.table = new
     return before, data.table

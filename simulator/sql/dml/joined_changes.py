@@ -45,7 +45,7 @@ def update_joined(session: Session, node: exp.Update) -> None:
     joined = _join(session, node, node.this)
     scope, ignore = joined.scope.in_clause("set"), bool(node.args.get("ignore"))
     sets = _sets(joined, node.expressions, scope)
-    session.target = _data(joined, next(iter(sets))).definition.id
+    session.statement.target = _data(joined, next(iter(sets))).definition.id
     for number in () if session.server.mariadb else sets:
         not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
     order = joined.reading_order(node)
@@ -95,7 +95,7 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
     joined = _join(session, node, table)
     order = joined.reading_order(node)
     targets = [_target(joined, name) for name in (names or [node.this])]
-    session.target = _data(joined, targets[0]).definition.id
+    session.statement.target = _data(joined, targets[0]).definition.id
     for number in targets:
         not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
     rows_by_source: dict[int, dict[int, Row]] = {number: {} for number in targets}
@@ -136,5 +136,5 @@ def not_from_itself(session: Session, node: exp.Expression, id: TableId, alias: 
         tables = [frm.this] if frm is not None else []
         for table in [*tables, *(join.this for join in query.args.get("joins") or ())]:
             is_target = isinstance(table, exp.Table) and table.name == id.name
-            if is_target and (table.db or session.database) == id.database:
+            if is_target and (table.db or session.connection.database) == id.database:
                 raise SqlError(1093, alias or id.name)

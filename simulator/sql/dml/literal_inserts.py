@@ -41,7 +41,7 @@ _HIGH: Final = (1 << 64) - 1
 def insert_literals(session: Session, text: str) -> bool:
     """Run the statement if it is such an INSERT; returns whether it was."""
     head = _HEAD.match(text)
-    if head is None or session.settings["binlog_format"] != "row":
+    if head is None or session.connection.settings["binlog_format"] != "row":
         return False
     rows = _rows(text, head.end())
     if rows is None:
@@ -52,9 +52,9 @@ def insert_literals(session: Session, text: str) -> bool:
         return False
     if session.view(database, name) is not None:
         return False
-    session.text, session.annotated, session.generated_ids = text, False, 0
+    session.statement.text, session.statement.annotated, session.statement.generated_ids = text, False, 0
     session.run += 1
-    session.refuses_texts = False
+    session.statement.refuses_texts = False
     data = session.table(database, name)
     definition = data.definition
     column_lists = plan_of(data, session).column_lists
@@ -64,7 +64,7 @@ def insert_literals(session: Session, text: str) -> bool:
     for number, values in enumerate(rows, 1):
         if len(values) != len(positions):
             raise SqlError(1136, number)
-    with session.statement():
+    with session.atomic():
         inserter = Inserter(session, data, positions, "", len(rows))
         for number, values in enumerate(rows, 1):
             inserter.insert(values, number)

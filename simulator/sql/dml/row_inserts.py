@@ -41,8 +41,8 @@ class Counter:
 
     def __init__(self, session: Session, data: Data, expected: int) -> None:
         self.session, self.data, self.expected = session, data, expected
-        self.step = int(session.settings["auto_increment_increment"])
-        self.offset = int(session.settings["auto_increment_offset"])
+        self.step = int(session.connection.settings["auto_increment_increment"])
+        self.offset = int(session.connection.settings["auto_increment_offset"])
         self.next = self.end = 0
         self.times = 0
         self.first = 0
@@ -51,8 +51,8 @@ class Counter:
         """The next value. Raises SqlError if the column's type has no more."""
         if self.next >= self.end:
             count = self.expected if self.expected and not self.times else min(1 << self.times, MAX_RESERVED)
-            if not self.times and self.session.forced_id:
-                self.next, self.session.forced_id = self.session.forced_id, 0
+            if not self.times and self.session.connection.forced_id:
+                self.next, self.session.connection.forced_id = self.session.connection.forced_id, 0
                 self.data.next_auto = max(self.data.next_auto, self.next + 1)
                 self.end = self.next + 1
             else:
@@ -99,7 +99,7 @@ class Inserter:
     def __init__(self, session: Session, data: Data, positions: Sequence[int], mode: str, expected: int) -> None:
         self.session, self.data, self.positions, self.mode = session, data, tuple(positions), mode
         self.fields = data.definition.fields
-        session.target = data.definition.id
+        session.statement.target = data.definition.id
         self.rules = session.rules(ignore=mode == "ignore")
         self.counter = Counter(session, data, expected)
         plan = self.plan = plan_of(data, session)
@@ -148,7 +148,7 @@ class Inserter:
         auto, generated = data.auto_position, 0
         if auto is not None:
             value = row[auto]
-            if value is None or (not value and "NO_AUTO_VALUE_ON_ZERO" not in session.modes):
+            if value is None or (not value and "NO_AUTO_VALUE_ON_ZERO" not in session.connection.modes):
                 row[auto] = generated = self.counter.take(row_number)
             else:
                 self.counter.observe(int(value))
@@ -261,9 +261,9 @@ class Inserter:
         return row
 
     def done(self) -> None:
-        self.session.generated_ids = self.counter.first
+        self.session.statement.generated_ids = self.counter.first
         if self.counter.first:
-            self.session.last_insert_id = self.counter.first
+            self.session.connection.last_insert_id = self.counter.first
 
 
 def duplicate_key(session: Session, data: Data, index: Index, row: Row) -> SqlError:
@@ -289,7 +289,7 @@ def null_for(session: Session, field: Field, *, multiple: bool = False, ignore: 
     """The value that NULL becomes in a column. Raises SqlError 1048."""
     if field.nullable or field.auto:
         return None
-    if field.type.name == "timestamp" and session.settings["old_timestamps"]:
+    if field.type.name == "timestamp" and session.connection.settings["old_timestamps"]:
         return rounded(session.now_us, field.type.length or 0, truncate=True)
     if mysql_table.family(field.type) == "geometry" and session.server.id == "mysql-8.0":
         raise SqlError(3673, field.name)  # even with IGNORE

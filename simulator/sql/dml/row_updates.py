@@ -108,7 +108,7 @@ def change_row(
             if field.on_update and i not in written:
                 digits = field.type.length or 0
                 us = rounded(session.now_us, digits, truncate=True)
-                row[i] = us if field.type.name == "timestamp" else session.zone.to_local(us)
+                row[i] = us if field.type.name == "timestamp" else session.connection.zone.to_local(us)
                 written.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)

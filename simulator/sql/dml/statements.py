@@ -231,7 +231,7 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
     if node.args.get("from_") or table.args.get("partition"):
         raise Unsupported(f"this form of {verb}")
     source, data = source_of_table(session, table)
-    session.target = data.definition.id
+    session.statement.target = data.definition.id
     not_from_itself(session, node, data.definition.id)
     return data, select.query_scope(session, (source,), "set" if verb == "UPDATE" else "field list")
 
@@ -243,17 +243,17 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
     if where is not None:
         inner = scope.in_clause("where clause")
         test = compiled(where.this, inner)
-        session.division_fails = False
+        session.statement.division_fails = False
     candidates = _by_key(where.this, data) if where is not None else None
     if candidates is None:
         limited = node.args.get("limit") is not None
         where_scope = scope.in_clause("where clause")
         path = path_of(data, None if where is None else where.this, where_scope, limited=limited)
         candidates = list(path.numbered_rows)
-        session.order_unsure = path.close and node.args.get("order") is None
+        session.statement.order_unsure = path.close and node.args.get("order") is None
     rows = iter(candidates)
     matches = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
-    session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
+    session.statement.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
     order = node.args.get("order")
     if order is not None:
         inner = scope.in_clause("order clause")

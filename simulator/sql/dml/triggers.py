@@ -27,13 +27,13 @@ def fire(
     trigger = entry[0]
     if trigger.event != event or trigger.before is not before:
         return
-    if session.depth >= MAX_DEPTH:
+    if session.statement.depth >= MAX_DEPTH:
         raise SqlError(1442, trigger.table.name)
     data = session.table(trigger.table.database, trigger.table.name)
-    session.depth += 1
-    database, session.database = session.database, trigger.database
+    session.statement.depth += 1
+    database, session.connection.database = session.connection.database, trigger.database
     try:
         session.run_body(session, trigger.body, TriggerRows(data.definition.fields, old, new, rules, row_number))
     finally:
-        session.database = database
-        session.depth -= 1
+        session.connection.database = database
+        session.statement.depth -= 1

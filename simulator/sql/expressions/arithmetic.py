@@ -46,7 +46,7 @@ def make_arithmetic(
             operand is not None and operand.type.unsigned and operand.type.name in _INTEGERS for operand in fields
         )
         unsigned = unsigned or any(_is_unsigned_cast(operand) for operand in (node.left, node.right))
-        keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.modes
+        keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.connection.modes
 
         def calculate(env: Any) -> Any:
             a, b = left(env), right(env)
@@ -84,7 +84,7 @@ def _fixed(result: float, a: Any, b: Any) -> float:
 def checked_number(value: Any, session: Any) -> Any:
     """The numeric value of an operand. In strict mode a statement that changes rows refuses a text that is no
     number."""
-    if type(value) is str and session.refuses_texts:
+    if type(value) is str and session.statement.refuses_texts:
         match = NUMBER.match(value)
         if not match or match.end() < len(value.rstrip(" ")):
             raise SqlError(12920, "DOUBLE", value[:64])
@@ -104,7 +104,7 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
                 return None
             a, b = checked_number(a, session), checked_number(b, session)
             if b == 0:
-                if session.division_fails:
+                if session.statement.division_fails:
                     raise SqlError(1365)
                 return None
             if kind == "/":

@@ -45,7 +45,7 @@ def make_clock(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     session = scope.session
 
     def read(env: Any) -> Temporal:
-        us = session.now_us if utc else session.zone.to_local(session.now_us)
+        us = session.now_us if utc else session.connection.zone.to_local(session.now_us)
         now = of_us(rounded(us, digits, truncate=True), digits)
         if kind == "date":
             return Temporal("date", now.day)
@@ -127,15 +127,15 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         raise Unsupported("a row as a value")
     name = known_as(name)
     if session.server.id in facts_of(name).lacking:
-        raise SqlError(13050, f"FUNCTION {session.database}.{typed}")
+        raise SqlError(13050, f"FUNCTION {session.connection.database}.{typed}")
     call = FUNCTIONS.get(name)
     if call is None:
         return stored_function(typed, arguments, scope)
     if name in ("uuid", "rand"):
-        session.unsafe = session.unsafe or name == "uuid"
-        session.random_used = session.random_used or name == "rand"
+        session.statement.unsafe = session.statement.unsafe or name == "uuid"
+        session.statement.random_used = session.statement.random_used or name == "rand"
     if name == "last_insert_id":
-        session.last_insert_id_used = True
+        session.statement.last_insert_id_used = True
     parts = [compiled(argument, scope) for argument in arguments]
     if name in _OF_BYTES:
         parts = [_encoded_alike(part, argument, name, scope) for part, argument in zip(parts, arguments, strict=True)]
@@ -178,12 +178,12 @@ def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compil
 def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     """A stored function of the script. Raises Unsupported for an unknown function."""
     session = scope.session
-    routine = session.routines.get(("function", session.database, name.lower()))
+    routine = session.objects.routines.get(("function", session.connection.database, name.lower()))
     if routine is None:
         raise Unsupported(f"the function {name.lower()}")
     parts = [compiled(argument, scope) for argument in arguments]
     if len(parts) != len(routine.parameters):
-        raise SqlError(1318, "FUNCTION", f"{session.database}.{name}", len(routine.parameters), len(parts))
+        raise SqlError(1318, "FUNCTION", f"{session.connection.database}.{name}", len(routine.parameters), len(parts))
     return lambda env: session.call_function(session, routine, [part(env) for part in parts])
 
 
@@ -281,7 +281,7 @@ def _default_of(node: Any, scope: Scope) -> Compiled:
             raise SqlError(1364, field.name)
         return constant(None)
     default_value = default(field, scope)
-    return lambda env: from_stored(default_value(()), field.type, session.zone, session.server.json_way)
+    return lambda env: from_stored(default_value(()), field.type, session.connection.zone, session.server.json_way)
 
 
 def make_trim(node: Any, scope: Scope) -> Compiled:

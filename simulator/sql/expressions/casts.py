@@ -83,7 +83,7 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
 
 def _cut(value: Any, length: int, session: Any) -> str:
     text = text_of(value)
-    if len(text) > length and session.refuses_texts and not session.server.mariadb:
+    if len(text) > length and session.statement.refuses_texts and not session.server.mariadb:
         raise SqlError(12920, f"CHAR({length})", text)
     return text[:length]
 
@@ -91,7 +91,7 @@ def _cut(value: Any, length: int, session: Any) -> str:
 def _signed(value: Any, session: Any) -> int:
     if isinstance(value, str):
         number = number_of(value)
-        if session.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
+        if session.statement.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
             raise SqlError(12920, "INTEGER", value)
         digits = value.strip().split(".")[0].split("e")[0]
         return int(digits) if digits.lstrip("+-").isdecimal() else int(number)
@@ -111,7 +111,7 @@ def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
     if abs(exact) < limit:
         exact = exact.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=CONTEXT)
     if abs(exact) >= limit:
-        if session.refuses_texts:
+        if session.statement.refuses_texts:
             raise SqlError(1264, "(cast)", 1)
         maximum = limit - Decimal(1).scaleb(-scale)
         exact = maximum if exact > 0 else -maximum
@@ -131,7 +131,7 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
             else:
                 parsed = temporal.parse_datetime(text_of(value))
             if parsed is None:
-                if session is not None and session.refuses_texts:
+                if session is not None and session.statement.refuses_texts:
                     raise SqlError(12921, "datetime", text_of(value))
                 return None
             datetime = parsed[0]

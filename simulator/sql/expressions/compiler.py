@@ -117,7 +117,7 @@ def column_reader(scope: Scope, source: int, position: int) -> Compiled:
     if type.name.endswith("blob"):
         return lambda env: None if (value := env[source][position]) is None else Blob(value)
     if type.zerofill and family == "integer":
-        return lambda env: from_stored(env[source][position], type, scope.session.zone)
+        return lambda env: from_stored(env[source][position], type, scope.session.connection.zone)
     if family in ("integer", "decimal", "text", "binary", "year") or (type.name == "double" and type.scale is None):
         return lambda env: env[source][position]
     session = scope.session
@@ -131,13 +131,13 @@ def column_reader(scope: Scope, source: int, position: int) -> Compiled:
         name = fields[position].name
 
         def read(env: Any) -> Any:
-            document = from_stored(env[source][position], type, session.zone, session.server.json_way)
+            document = from_stored(env[source][position], type, session.connection.zone, session.server.json_way)
             if document is not None:
                 document.origin = name
             return document
 
         return read
-    return lambda env: from_stored(env[source][position], type, session.zone, session.server.json_way)
+    return lambda env: from_stored(env[source][position], type, session.connection.zone, session.server.json_way)
 
 
 def _variable(node: Any, scope: Scope) -> Compiled:
@@ -149,8 +149,8 @@ def _variable(node: Any, scope: Scope) -> Compiled:
         return lambda env: session.variable(full)
 
     def read(env: Any) -> Any:
-        session.used_variables.append(name)
-        return session.user_variables.get(name)
+        session.statement.used_variables.append(name)
+        return session.connection.user_variables.get(name)
 
     return read
 
@@ -162,7 +162,7 @@ def _user_variable_set(node: Any, scope: Scope) -> Compiled:
     name, value, session = node.this.name.lower(), compiled(node.expression, scope), scope.session
 
     def change(env: Any) -> Any:
-        new_value = session.user_variables[name] = value(env)
+        new_value = session.connection.user_variables[name] = value(env)
         return new_value
 
     return change
@@ -227,7 +227,7 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "Localtimestamp": make_current("now"),
     "CurrentDate": make_current("curdate"),
     "CurrentTime": make_current("curtime"),
-    "CurrentUser": lambda node, scope: lambda env: scope.session.account,
+    "CurrentUser": lambda node, scope: lambda env: scope.session.connection.account,
     "Subquery": make_subquery,
     "Exists": make_exists,
     "Extract": make_extract,

@@ -78,7 +78,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
             a, b = left(env), right(env)
             if (
                 refuses
-                and session.refuses_texts
+                and session.statement.refuses_texts
                 and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal)
             ):
                 a, b = (checked_number(x, session) if type(x) is str else x for x in (a, b))
@@ -110,7 +110,7 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
         for node in nodes:
             if isinstance(node, exp.Literal) and node.is_string and not _TIME.fullmatch(node.this):
                 raise Unsupported(f"comparing a TIME with {node.this!r}")
-    if not session.refuses_texts or session.server.mariadb:
+    if not session.statement.refuses_texts or session.server.mariadb:
         return
     modern = session.server.id == "mysql-8.0"
     fields = [operand_field for operand_field in map(scope.field, nodes) if operand_field is not None]

@@ -92,7 +92,7 @@ def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
                 column_field = scope.field(column)
                 if column_field is not None and column_field.collation:
                     return column_field.collation
-    return str(scope.session.collation)
+    return str(scope.session.connection.collation)
 
 
 def compiled(node: Any, scope: Scope) -> Compiled:

@@ -38,7 +38,7 @@ def plan_of(data: Data, session: Session) -> Plan:
             plan.generated.append((position, compiled(tree, scope)))
     if session.server.checks:
         plan.checks = [(name, compiled(expression_tree(text), scope)) for name, text in definition.checks]
-    plan.triggers = [(trigger, None) for trigger in session.triggers if trigger.table == definition.id]
+    plan.triggers = [(trigger, None) for trigger in session.objects.triggers if trigger.table == definition.id]
     return plan
 
 

@@ -163,9 +163,9 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
     text = text_of(value)
     match = re.match(pattern, text, re.IGNORECASE)
     result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters)
-    if session.refuses_texts and result is None:
+    if session.statement.refuses_texts and result is None:
         raise SqlError(1411, "datetime", text, "str_to_date")
-    if session.refuses_texts and match is not None and result is not None and text[match.end() :].strip():
+    if session.statement.refuses_texts and match is not None and result is not None and text[match.end() :].strip():
         raise SqlError(12920, "time" if result.kind == "time" else "datetime", text)
     return result
 

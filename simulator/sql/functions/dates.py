@@ -24,7 +24,7 @@ def datetime_of(session: Any, value: Any) -> Temporal | None:
     if isinstance(value, Temporal):
         if value.kind != "time":
             return value
-        today = session.zone.to_local(session.now_us) // DAY_US
+        today = session.connection.zone.to_local(session.now_us) // DAY_US
         return temporal.of_us(today * DAY_US + value.us, value.digits)
     if isinstance(value, int | Decimal | float):
         return temporal.number_datetime(int(value))
@@ -81,7 +81,7 @@ def unix_timestamp(session: Any, value: Any = None) -> Any:
     datetime = datetime_of(session, value)
     if datetime is None or temporal.is_partial(datetime.day):
         return 0
-    us = session.zone.to_utc(temporal.us_of(datetime))
+    us = session.connection.zone.to_utc(temporal.us_of(datetime))
     if not 0 <= us < 1 << 31 << 20:
         return 0
     digits = 6 if isinstance(value, str) else datetime.digits
@@ -98,7 +98,9 @@ def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
     if number < 0:
         return None
     digits = _fraction_digits(number)
-    us = session.zone.to_local(int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US))
+    us = session.connection.zone.to_local(
+        int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US)
+    )
     if format is not None:
         raise Unsupported("FROM_UNIXTIME with a format")
     return temporal.of_us(us, digits)
@@ -309,7 +311,7 @@ def _months_of(period: int) -> int:
 def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
     """Named zones give NULL, as on a server whose time zone tables are empty."""
     datetime = datetime_of(session, value)
-    if datetime is None and session.refuses_texts:
+    if datetime is None and session.statement.refuses_texts:
         raise SqlError(12921, "datetime", text_of(value))
     zones = [text_of(source), text_of(target)]
     if datetime is None or any(zone.upper() != "SYSTEM" and zone[:1] not in "+-" for zone in zones):

@@ -79,7 +79,7 @@ def logarithm(session: Any, value: Any, other: Any = None) -> Any:
     number = float(number_of(value if other is None else other))
     base = math.e if other is None else float(number_of(value))
     if number <= 0 or base <= 0 or base == 1:
-        if session.division_fails:
+        if session.statement.division_fails:
             raise SqlError(1365) if session.server.mariadb else SqlError(3020, "logarithm")
         return None
     if base in (2, 10):
@@ -152,7 +152,7 @@ def extreme(sign: int) -> Function:
             values = tuple(map(text_of, values))
         best = values[0]
         for value in values[1:]:
-            if (compare(value, best, session.collation) or 0) * sign > 0:
+            if (compare(value, best, session.connection.collation) or 0) * sign > 0:
                 best = value
         return best
 

@@ -45,7 +45,7 @@ def _uuid(session: Any) -> str:
 
 def _field(session: Any, needle: Any, *values: Any) -> int:
     for i, value in enumerate(values, 1):
-        if compare(needle, value, session.collation) == 0:
+        if compare(needle, value, session.connection.collation) == 0:
             return i
     return 0
 
@@ -66,8 +66,8 @@ def _sha2(session: Any, value: Any, bits: Any) -> Any:
 def _last_insert_id(session: Any, value: Any = None) -> int:
     """LAST_INSERT_ID(x) returns x, and so does the next LAST_INSERT_ID()."""
     if value is not None:
-        session.last_insert_id = integer_of(value) & (1 << 64) - 1
-    return int(session.last_insert_id)
+        session.connection.last_insert_id = integer_of(value) & (1 << 64) - 1
+    return int(session.connection.last_insert_id)
 
 
 def _letters(text: str, change: Callable[[str], str]) -> str:
@@ -79,9 +79,9 @@ def _letters(text: str, change: Callable[[str], str]) -> str:
 
 
 def _found_rows(session: Any) -> int:
-    if session.found_rows is None:
+    if session.connection.found_rows is None:
         raise Unsupported("FOUND_ROWS() of a query that was passed over")
-    return int(session.found_rows)
+    return int(session.connection.found_rows)
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -108,7 +108,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "cos": numbers.of_double(math.cos, "cos"),
     "cot": numbers.of_double(lambda value: 1 / math.tan(value), "cot"),
     "crc32": strict(lambda session, value: zlib.crc32(bytes_of(value))),
-    "database": lambda session: session.database or None,
+    "database": lambda session: session.connection.database or None,
     "date": dates.date_part(dates.date),
     "date_format": strict(date_formats.date_format),
     "datediff": strict(dates.datediff),
@@ -159,7 +159,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "minute": dates.time_part(lambda us: us // 60_000_000 % 60),
     "month": dates.date_part(lambda datetime: parts_of(datetime.day)[1]),
     "monthname": dates.date_part(date_formats.month_name),
-    "nullif": lambda session, a, b: None if compare(a, b, session.collation) == 0 else a,
+    "nullif": lambda session, a, b: None if compare(a, b, session.connection.collation) == 0 else a,
     "oct": strict(lambda session, value: numbers.converted(session, value, 10, 8)),
     "ord": strict(lambda session, value: int.from_bytes(text_of(value)[:1].encode(), "big")),
     "period_add": strict(dates.period_add),
@@ -180,7 +180,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "reverse": strict(lambda session, value: texts.on_text_or_bytes(value, lambda text: text[::-1])),
     "right": strict(texts.right),
     "round": strict(numbers.rounded),
-    "row_count": lambda session: session.row_count,
+    "row_count": lambda session: session.connection.row_count,
     "rpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, False)),
     "rtrim": strict(lambda session, value: texts.trim(session, value, " ", "TRAILING")),
     "sec_to_time": strict(dates.sec_to_time),
@@ -193,7 +193,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "space": strict(lambda session, n: texts.repeat(session, " ", n)),
     "sqrt": numbers.of_double(math.sqrt, "sqrt"),
     "str_to_date": strict(date_formats.str_to_date),
-    "strcmp": strict(lambda session, a, b: compare(text_of(a), text_of(b), session.collation)),
+    "strcmp": strict(lambda session, a, b: compare(text_of(a), text_of(b), session.connection.collation)),
     "st_geomfromtext": strict(geometry.from_text),
     "substring": strict(texts.substring),
     "substring_index": strict(texts.substring_index),
@@ -212,7 +212,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "unhex": strict(texts.unhex),
     "unix_timestamp": strict(dates.unix_timestamp),
     "upper": strict(lambda session, value: value if isinstance(value, bytes) else _letters(text_of(value), str.upper)),
-    "user": lambda session: session.account,
+    "user": lambda session: session.connection.account,
     "uuid": _uuid,
     "uuid_short": lambda session: (1 << 56) + session.draw(),
     "uuid_to_bin": strict(texts.uuid_to_bin),

@@ -38,10 +38,10 @@ def _too_long(session: Any, function: str, length: int) -> bool:
     """Whether a result exceeds max_allowed_packet, so it is NULL with a warning. Raises SqlError 1301 in a strict
     INSERT."""
     maximum = int(system_variables(session.server)["max_allowed_packet"].value or 0)
-    if length > maximum and session.refuses_texts:
+    if length > maximum and session.statement.refuses_texts:
         raise SqlError(1301, function, maximum)
     if length > maximum:
-        session.warnings.append(
+        session.statement.warnings.append(
             f"the result of {function}() is longer than max_allowed_packet ({maximum}), so it is NULL"
         )
     return length > maximum
@@ -228,7 +228,7 @@ def is_uuid(session: Any, value: Any) -> int:
 def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
     """A pattern of ICU or PCRE as a Python pattern. Raises Unsupported if Python has no equivalent."""
     letters = text_of(flags)
-    ignores_case = not str(session.collation).endswith("_bin")
+    ignores_case = not str(session.connection.collation).endswith("_bin")
     for letter in letters:
         ignores_case = {"c": False, "i": True}.get(letter, ignores_case)
     options = re.IGNORECASE if ignores_case else re.RegexFlag(0)

@@ -162,7 +162,7 @@ class Programs:
                 if returned.value is None:
                     return None
                 stored = to_stored(returned.value, result_field, 1, session.rules())
-                return from_stored(stored, result_field.type, session.zone, session.server.json_way)
+                return from_stored(stored, result_field.type, session.connection.zone, session.server.json_way)
         raise SqlError(1321, routine.name)
 
     def call(self, session: Session, routine: Routine, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
@@ -175,7 +175,9 @@ class Programs:
         for position, (direction, name, _) in enumerate(routine.parameters):
             if direction in ("out", "inout"):
                 field = frame.fields[name.lower()]
-                value = from_stored(frame.values[name.lower()], field.type, session.zone, session.server.json_way)
+                value = from_stored(
+                    frame.values[name.lower()], field.type, session.connection.zone, session.server.json_way
+                )
                 out.append((position, value))
         return out
 
@@ -185,16 +187,16 @@ class Programs:
 
     @contextmanager
     def _inside(self, session: Session, routine: Routine) -> Any:
-        if session.depth >= 32:
+        if session.statement.depth >= 32:
             raise SqlError(1456, 0, routine.name)
-        database, session.database = session.database, routine.database
-        modes, session.modes = session.modes, set(routine.modes)
-        session.depth += 1
+        database, session.connection.database = session.connection.database, routine.database
+        modes, session.connection.modes = session.connection.modes, set(routine.modes)
+        session.statement.depth += 1
         try:
             yield
         finally:
-            session.database, session.modes = database, modes
-            session.depth -= 1
+            session.connection.database, session.connection.modes = database, modes
+            session.statement.depth -= 1
 
     # ------------------------------------------------------------------------------------------------------ statements
 
@@ -308,7 +310,7 @@ class Programs:
         elif name in frame.fields:
             frame.set(name, frame.value(text))
         elif name.startswith("@") and not name.startswith("@@"):
-            frame.session.user_variables[name[1:]] = frame.value(text)
+            frame.session.connection.user_variables[name[1:]] = frame.value(text)
         else:
             self.execute(frame.session, f"SET {target} = {text}")
 
@@ -338,7 +340,7 @@ class Programs:
         for target, value in zip(targets, rows[0], strict=True):
             name = target.lower().strip("`")
             if name.startswith("@"):
-                frame.session.user_variables[name[1:]] = value
+                frame.session.connection.user_variables[name[1:]] = value
             elif name in frame.fields:
                 frame.set(name, value)
             else:
@@ -396,7 +398,7 @@ def without_into(words: Reader) -> tuple[str, list[str]]:
 
 
 def _field(name: str, type: str, session: Session) -> Field:
-    column_type, collation, _ = read_type(name, Reader(type), context_of(session, session.database))
+    column_type, collation, _ = read_type(name, Reader(type), context_of(session, session.connection.database))
     return Field(name, column_type, collation=collation)
 
 

@@ -176,10 +176,10 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
             return None
         raw = bytes_of(mark.join("".join(map(text_of, cells)) for cells in tuples))
         maximum = int(session.variable("group_concat_max_len"))
-        if len(raw) > maximum and session.refuses_texts:
+        if len(raw) > maximum and session.statement.refuses_texts:
             raise SqlError(1260, len(tuples))
         if len(raw) > maximum:
-            session.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({maximum})")
+            session.statement.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({maximum})")
         return raw[:maximum].decode("utf-8", "ignore")
 
     return joined

@@ -56,7 +56,9 @@ def ordered_joins(
 ) -> list[Step] | None:
     """The steps of a join; None if the typed order stays: outer joins, and sources that are no tables. `used`: the
     columns that are read of each source (None: all)."""
-    scope.session.order_unsure |= any(join.fixed for join in joins)  # the number of rows in a join buffer is unknown
+    scope.session.statement.order_unsure |= any(
+        join.fixed for join in joins
+    )  # the number of rows in a join buffer is unknown
     if len(joins) > MAX_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
         return None
     nodes = [node for join in joins for node in conjuncts(join.on)] + conjuncts(where)
@@ -68,7 +70,7 @@ def ordered_joins(
     ranks = {order: _rank([tables[n] for n in order]) for order in permutations(range(len(joins)))}
     best, *others = sorted(ranks, key=lambda order: ranks[order])
     if any(ranks[order][0] == ranks[best][0] and ranks[order][1] < CLOSE * ranks[best][1] for order in others):
-        scope.session.order_unsure = True
+        scope.session.statement.order_unsure = True
     steps: list[Step] = []
     joined: set[int] = set()
     for number in best:

@@ -96,7 +96,7 @@ class Joined:
             def scanned(env: Any) -> list[Any]:
                 outer = list(env[:base])
                 path = self._path(None if where is None else where.this, node)
-                self.session.order_unsure |= path is not None and path.close
+                self.session.statement.order_unsure |= path is not None and path.close
                 envs = [[*outer, row] for row in (self.joins[0].relation.rows if path is None else path.rows)(outer)]
                 return envs if test is None else [joined for joined in envs if truth_of(test(joined))]
 

@@ -65,6 +65,6 @@ def _reader(column: Any, session: Session) -> Reader:
             stored = to_stored(document, field, 1, session.rules())
         except SqlError:
             return None  # NULL ON ERROR
-        return from_stored(stored, type, session.zone, session.server.json_way)
+        return from_stored(stored, type, session.connection.zone, session.server.json_way)
 
     return read

@@ -109,7 +109,7 @@ def _recursive(
     last: list[Values] = []
     second = prepare(body.expression, session, None, {**commons, name: Common(names, lambda env: list(last))})
     distinct = bool(body.args.get("distinct", True))
-    collation, convert = str(session.collation), _converters(first.types)
+    collation, convert = str(session.connection.collation), _converters(first.types)
 
     def run(env: Any) -> list[Values]:
         maximum = int(
@@ -209,24 +209,24 @@ class _Select:
     ) -> Query:
         node = self.node
         limit, distinct = limit_of(node), node.args.get("distinct") is not None
-        collation, rows_of = str(self.session.collation), self.from_.rows(node)
+        collation, rows_of = str(self.session.connection.collation), self.from_.rows(node)
         sorts = node.args.get("order") is not None or node.args.get("group") is not None
         sorted_at_last = sorts and node.find(exp.PropertyEQ) is None
 
         def run(env: Any) -> list[Values]:
-            unsure = self.session.order_unsure
+            unsure = self.session.statement.order_unsure
             envs = rows_of(env)
             if sorted_at_last:
-                self.session.order_unsure = unsure
+                self.session.statement.order_unsure = unsure
             # rows come in the order of the last window, which depends on the server's plan
-            self.session.order_unsure |= bool(windows) and node.args.get("order") is None
+            self.session.statement.order_unsure |= bool(windows) and node.args.get("order") is None
             for step in steps:
                 envs = step(envs)
             # variables are assigned row by row before the rows are sorted
             rows = order([(joined, tuple([read(joined) for read in readers])) for joined in envs])
             result = [values for _, values in rows]
             result = _distinct(result, collation) if distinct else result
-            self.session.found_rows = len(result)
+            self.session.connection.found_rows = len(result)
             return limit(result)
 
         types = [self._type(output, field) for output, field in zip(self.outputs, self.fields, strict=True)]
@@ -283,7 +283,7 @@ class _Select:
         for node, expression in zip(nodes, order.expressions, strict=True):
             if isinstance(node, tuple):
                 fields = scope.sources[node[0]].fields
-                collation = (fields[node[1]].collation if fields else "") or str(self.session.collation)
+                collation = (fields[node[1]].collation if fields else "") or str(self.session.connection.collation)
             else:
                 collation = collation_of(scope, node)
             keys.append((self._reader(node, scope, names), bool(expression.args.get("desc")), collation))
@@ -305,7 +305,7 @@ class _Select:
         keys = [(self._reader(node, scope, {}), collation_of(scope, node) if isinstance(node, exp.Expression) else "")
                 for node in nodes]  # fmt: skip
         functions = [aggregate_of(node, self.scope) for node in aggregates]
-        collation, widths = str(self.session.collation), [len(source.names) for source in self.scope.sources]
+        collation, widths = str(self.session.connection.collation), [len(source.names) for source in self.scope.sources]
         always = self.session.server.id != "mysql-8.0"
 
         def run(envs: list[Any]) -> list[Any]:
@@ -391,7 +391,7 @@ def _set_operation(
         raise SqlError(1064, node.expression.sql("mysql")[:80])
     if len(left.names) != len(right.names):
         raise SqlError(1222)
-    collation = str(session.collation)
+    collation = str(session.connection.collation)
     distinct = bool(node.args.get("distinct", True))
     types = tuple(unified(pair) for pair in zip(left.types, right.types, strict=True))
     converts = [_converters(types, side.types) for side in (left, right)]

@@ -102,11 +102,11 @@ def _named_relation(
 
 def prepare_view(view: View, session: Session, prepare: Prepare) -> Any:
     """Compile the view's query in the view's database."""
-    database, session.database = session.database, view.database
+    database, session.connection.database = session.connection.database, view.database
     try:
         return prepare(statement_tree(view.select), session, None, {})
     finally:
-        session.database = database
+        session.connection.database = database
 
 
 def source_of_table(session: Session, table: exp.Table) -> tuple[Source, Data]:

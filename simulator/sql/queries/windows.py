@@ -38,7 +38,7 @@ def window_of(node: exp.Window, scope: Scope, definitions: Sequence[exp.Window])
         for expression in (order.expressions if order is not None else ())
     ]
     function = _function(node, scope)
-    collation = str(scope.session.collation)
+    collation = str(scope.session.connection.collation)
 
     def run(rows: list[Any]) -> list[Any]:
         groups: dict[Any, list[int]] = {}

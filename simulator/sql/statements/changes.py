@@ -78,25 +78,25 @@ def run_change(
     if not isinstance(node, exp.Insert | exp.Update | exp.Delete):
         raise Unsupported("this form of the statement")
     run = _runner(session, node, verb)
-    form = session.settings["binlog_format"]
-    if session.inside_statement:
+    form = session.connection.settings["binlog_format"]
+    if session.statement.is_inside:
         run()
         return
     if form == "row":
-        with session.statement():
+        with session.atomic():
             run()
         return
-    entries = len(session.entries)
-    last_insert_id = session.last_insert_id
-    with session.statement():
-        session.quiet = True
+    entries = len(session.transaction.entries)
+    last_insert_id = session.connection.last_insert_id
+    with session.atomic():
+        session.statement.quiet = True
         try:
             run()
         finally:
-            session.quiet = False
-        if form == "mixed" and session.unsafe:
+            session.statement.quiet = False
+        if form == "mixed" and session.statement.unsafe:
             # a nondeterministic statement is logged by its rows
-            session.undo_to(len(session.undo) - session.statement_undo, entries)
+            session.undo_to(len(session.transaction.undo) - session.statement.changes, entries)
             run()
         else:
             _log_text(session, text, verb, node, last_insert_id)
@@ -104,17 +104,17 @@ def run_change(
 
 def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
     def run() -> None:
-        mark = len(session.undo)
+        mark = len(session.transaction.undo)
         if isinstance(node, exp.Insert):
             statements.insert(session, node, replace=verb == "REPLACE")
         elif isinstance(node, exp.Update):
             statements.update(session, node)
         else:
             statements.delete(session, node)
-        session.statement_undo = session.row_count = len(session.undo) - mark
-        if session.order_unsure and session.row_count > 1:
-            session.warnings.append(OTHER_ORDER)
-        session.order_unsure = False
+        session.statement.changes = session.connection.row_count = len(session.transaction.undo) - mark
+        if session.statement.order_unsure and session.connection.row_count > 1:
+            session.statement.warnings.append(OTHER_ORDER)
+        session.statement.order_unsure = False
 
     return run
 
@@ -124,16 +124,16 @@ def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id:
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
     id = session.table_id(target.db, target.name)
     values = []
-    if session.last_insert_id_used:
+    if session.statement.last_insert_id_used:
         values.append(f"SET INSERT_ID = {last_insert_id}")
-    if session.generated_ids:
-        values.append(f"SET INSERT_ID = {session.generated_ids}")
-    if session.random_used:
+    if session.statement.generated_ids:
+        values.append(f"SET INSERT_ID = {session.statement.generated_ids}")
+    if session.statement.random_used:
         seeds = [int(hashlib.md5(f"seed {session.draw()}".encode()).hexdigest()[:7], 16) for _ in range(2)]
         values.append(f"SET SESSION rand_seed1 = {seeds[0]} , rand_seed2 = {seeds[1]}")
-    for name in dict.fromkeys(session.used_variables):
-        values.append(f"SET @{name} := {variables.logged_literal(session.user_variables.get(name))}")
+    for name in dict.fromkeys(session.statement.used_variables):
+        values.append(f"SET @{name} := {variables.logged_literal(session.connection.user_variables.get(name))}")
     for value in values:
-        session.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
+        session.transaction.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
     kind = StatementKind[verb]
-    session.entries.append(Text(kind, id.database, id.name, text, session.now_ms))
+    session.transaction.entries.append(Text(kind, id.database, id.name, text, session.now_ms))

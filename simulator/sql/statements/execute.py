@@ -24,12 +24,12 @@ from simulator.sql.store.session import Session, TriggerRows, unknown_database
 
 def execute(session: Session, text: str) -> None:
     """Run a statement. Raises SqlError, Unsupported."""
-    session.target = None
+    session.statement.target = None
     try:
         _execute(session, text)
     except SqlError as error:
-        id = session.target
-        database, table = (id.database, id.name) if id else (session.database, "")
+        id = session.statement.target
+        database, table = (id.database, id.name) if id else (session.connection.database, "")
         error.complete(text, database, table, mariadb=session.server.mariadb)
         raise
     except ArithmeticError:
@@ -37,36 +37,39 @@ def execute(session: Session, text: str) -> None:
 
 
 def _execute(session: Session, text: str) -> None:
-    if session.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
+    if session.connection.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
         raise Unsupported("a character of four bytes after SET NAMES utf8, which has three; SET NAMES utf8mb4")
-    custom_quotes = bool(session.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
-    if not session.attached and not session.read_only and not custom_quotes and insert_literals(session, text):
+    custom_quotes = bool(session.connection.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
+    if (
+        not session.connection.xa_attached
+        and not session.transaction.read_only
+        and not custom_quotes
+        and insert_literals(session, text)
+    ):
         return
     text = _decoded(session, text)
-    server_text = with_literal_bytes(with_version_comments(by_mode(text, session.modes), session.server))
+    server_text = with_literal_bytes(with_version_comments(by_mode(text, session.connection.modes), session.server))
     if NO_TEXT.search(server_text):
         raise Unsupported("a statement with bytes that are not UTF-8")
     words = Reader(server_text)
     if words.done:
         return
-    session.text, session.annotated = text, False
     session.run += 1
-    session.unsafe = session.random_used = session.last_insert_id_used = False
-    session.used_variables, session.generated_ids = [], 0
-    session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
     verb = words.upper
-    session.refuses_texts = session.strict and verb in ROW_WORDS and not words.peek(verb, "IGNORE")
-    session.division_fails = session.division_fails and not words.peek(verb, "IGNORE")
-    if session.attached and verb not in ("XA", "SELECT", "SET", "SHOW", "USE"):
+    strict = session.strict and not words.peek(verb, "IGNORE")
+    session.statement.begin(text)
+    session.statement.division_fails = strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
+    session.statement.refuses_texts = strict and verb in ROW_WORDS
+    if session.connection.xa_attached and verb not in ("XA", "SELECT", "SET", "SHOW", "USE"):
         raise SqlError(1399, "PREPARED")
     if verb in ROW_WORDS:
-        if session.read_only:
+        if session.transaction.read_only:
             raise SqlError(1792)
         run_change(session, text, words, verb)
     elif verb == "WITH" and not words.peek("WITH", "SELECT") and (change := _changed_by(words)):
         run_change(session, text, words, change)
     elif verb in ("SELECT", "WITH", "TABLE", "VALUES") or words.peek("("):
-        session.division_fails, session.row_count = False, -1
+        session.statement.division_fails, session.connection.row_count = False, -1
         prepared.query(session, words)
     elif verb in ("SHOW", "DESCRIBE", "DESC", "EXPLAIN", "HELP", "KILL", "CACHE", "CHECKSUM"):
         return
@@ -98,7 +101,7 @@ def _changed_by(words: Reader) -> str:
 
 def _decoded(session: Session, text: str) -> str:
     """The statement's bytes in the client's character set; scripts are read as UTF-8."""
-    charset = str(session.variables.get("character_set_client", "utf8mb4"))
+    charset = str(session.connection.variables.get("character_set_client", "utf8mb4"))
     if text.isascii() or charset.startswith("utf8") or charset == "binary":
         return text
     return raw_bytes(text).decode(mysql_table.CHARSETS[charset][1], "replace")
@@ -111,11 +114,11 @@ def _change(session: Session, text: str, put_in: Callable[[Any], Any]) -> None:
     """A statement about rows in a program: a statement of its own in a procedure, part of another in triggers and
     functions."""
     words = Reader(text)
-    if not session.inside_statement:
-        session.text, session.annotated = text, False
+    if not session.statement.is_inside:
+        session.statement.text, session.statement.annotated = text, False
         session.run += 1
-        session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
-        session.refuses_texts = session.strict and not words.peek(words.upper, "IGNORE")
+        session.statement.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
+        session.statement.refuses_texts = session.strict and not words.peek(words.upper, "IGNORE")
     run_change(session, text, words, words.upper, put_in)
 
 
@@ -124,11 +127,11 @@ PROGRAMS: Final = Programs(_execute, _change)
 
 @contextmanager
 def _inside_statement(session: Session) -> Iterator[None]:
-    outer, session.inside_statement = session.inside_statement, True
+    outer, session.statement.is_inside = session.statement.is_inside, True
     try:
         yield
     finally:
-        session.inside_statement = outer
+        session.statement.is_inside = outer
 
 
 def run_body(session: Session, body: str, rows: TriggerRows) -> None:
@@ -149,7 +152,7 @@ def _takes_temporary(session: Session, words: Reader) -> bool:
     """Whether TEMPORARY comes next; a statement without it commits."""
     temporary = words.take("TEMPORARY")
     if temporary:
-        session.temporary_touched = session.temporary_touched or session.in_transaction
+        session.transaction.temporary_touched = session.transaction.temporary_touched or session.transaction.is_open
     else:
         session.commit()
     return temporary
@@ -163,7 +166,7 @@ def _create(session: Session, words: Reader, text: str) -> None:
         tables.create_database(session, words, text)
     elif words.take("TABLE"):
         create_table(session, words, text, temporary=temporary)
-        if session.entries and not session.in_transaction:
+        if session.transaction.entries and not session.transaction.is_open:
             session.commit()
     elif kind := words.one_of("UNIQUE", "FULLTEXT", "SPATIAL", "INDEX", "KEY"):
         if kind not in ("INDEX", "KEY"):
@@ -229,9 +232,9 @@ def _logged_as(kind: SchemaChangeKind) -> Callable[[Session, Reader, str], None]
 
 def _use(session: Session, words: Reader, text: str) -> None:
     name = words.name()
-    if name not in session.databases:
+    if name not in session.objects.databases:
         raise unknown_database(name)
-    session.database = name
+    session.connection.database = name
 
 
 # A client with this character set sends at most three bytes per character; a server refuses others or cuts the text.

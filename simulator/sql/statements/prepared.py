@@ -36,16 +36,18 @@ def query(session: Session, words: Reader) -> None:
     try:
         rows = prepare(tree, session).run([])
     except Unsupported as error:
-        functions = {name.upper() for kind, _, name in session.routines if kind == "function"}
+        functions = {name.upper() for kind, _, name in session.objects.routines if kind == "function"}
         changing = {":=", "LAST_INSERT_ID", *functions}
         if targets or any(word.value.upper() in changing for word in words.words):
             raise
-        session.found_rows = None
-        session.warnings.append(f"the query is passed over, since it changes nothing and {error} is not supported here")
+        session.connection.found_rows = None
+        session.statement.warnings.append(
+            f"the query is passed over, since it changes nothing and {error} is not supported here"
+        )
         return
     if not targets:
         if not any(word.upper == "SQL_CALC_FOUND_ROWS" for word in words.words[:4]):
-            session.found_rows = len(rows)
+            session.connection.found_rows = len(rows)
         return
     if len(rows) > 1:
         raise SqlError(1172)
@@ -54,7 +56,7 @@ def query(session: Session, words: Reader) -> None:
     for target, value in zip(targets, rows[0] if rows else (), strict=False):
         if not target.startswith("@"):
             raise SqlError(1327, target)
-        session.user_variables[target[1:].strip("`").lower()] = value
+        session.connection.user_variables[target[1:].strip("`").lower()] = value
 
 
 def value_of(session: Session, text: str) -> Any:
@@ -79,14 +81,14 @@ def arguments(text: str) -> list[str]:
 
 def call(session: Session, words: Reader, programs: Programs) -> None:
     typed, name = words.qualified()
-    database = typed or session.database
-    routine = session.routines.get(("procedure", database, name.lower()))
+    database = typed or session.connection.database
+    routine = session.objects.routines.get(("procedure", database, name.lower()))
     if routine is None:
         raise SqlError(13050, f"PROCEDURE {database}.{name}")
     texts = arguments(words.brackets()) if words.peek("(") else []
     if len(texts) != len(routine.parameters):
         raise SqlError(1318, "PROCEDURE", f"{database}.{name}", len(routine.parameters), len(texts))
-    if session.settings["binlog_format"] != "row":
+    if session.connection.settings["binlog_format"] != "row":
         raise Unsupported("CALL with a log of statements")
     values = [
         None if direction == "out" else value_of(session, text)
@@ -95,19 +97,19 @@ def call(session: Session, words: Reader, programs: Programs) -> None:
     for position, value in programs.call(session, routine, values):
         if not texts[position].strip().startswith("@"):
             raise Unsupported(f"the OUT argument {texts[position]!r}")
-        session.user_variables[texts[position].strip()[1:].strip("`").lower()] = value
+        session.connection.user_variables[texts[position].strip()[1:].strip("`").lower()] = value
 
 
 def prepare_statement(session: Session, words: Reader) -> None:
     name = words.name().lower()
     words.need("FROM")
     if words.words[words.at].kind == "text":
-        session.statements[name] = _checked(session, words.text())
+        session.connection.prepared[name] = _checked(session, words.text())
         return
     value = value_of(session, words.remaining(needed=True))
     if value is None:
         raise SqlError(1064, "NULL")
-    session.statements[name] = _checked(session, text_of(value))
+    session.connection.prepared[name] = _checked(session, text_of(value))
 
 
 def _checked(session: Session, text: str) -> str:
@@ -123,7 +125,7 @@ def with_arguments(session: Session, words: Reader) -> str:
     if session.server.mariadb and words.peek("IMMEDIATE"):
         raise Unsupported("EXECUTE IMMEDIATE")
     name = words.name().lower()
-    text = session.statements.get(name)
+    text = session.connection.prepared.get(name)
     if text is None:
         raise SqlError(1243, name, "EXECUTE")
     texts = arguments(words.remaining(needed=True)) if words.take("USING") else []
@@ -151,5 +153,5 @@ def typed_literal(value: Any) -> str:
 def deallocate(session: Session, words: Reader) -> None:
     words.need("PREPARE")
     name = words.name().lower()
-    if session.statements.pop(name, None) is None:
+    if session.connection.prepared.pop(name, None) is None:
         raise SqlError(1243, name, "DEALLOCATE PREPARE")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from simulator.model import StatementKind
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import Reader
-from simulator.sql.store.session import Savepoint, Session
+from simulator.sql.store.session import Session
+from simulator.sql.store.state import Savepoint
 from simulator.stream.literal.transactions import Text
 
 
@@ -14,11 +15,11 @@ def begin(session: Session, words: Reader, text: str) -> None:
     words.need_end()
     _not_in_xa(session)
     session.commit()
-    session.in_transaction = True
+    session.transaction.is_open = True
 
 
 def _not_in_xa(session: Session) -> None:
-    if session.xa:
+    if session.transaction.xa:
         raise SqlError(1399, "ACTIVE")
 
 
@@ -45,7 +46,7 @@ def start(session: Session, words: Reader, text: str) -> None:
             raise words.problem()
     _not_in_xa(session)
     session.commit()
-    session.in_transaction, session.read_only = True, read_only
+    session.transaction.is_open, session.transaction.read_only = True, read_only
 
 
 def commit(session: Session, words: Reader, text: str) -> None:
@@ -53,7 +54,7 @@ def commit(session: Session, words: Reader, text: str) -> None:
     chain = _chained(words)
     _not_in_xa(session)
     session.commit()
-    session.in_transaction = chain
+    session.transaction.is_open = chain
 
 
 def rollback(session: Session, words: Reader, text: str) -> None:
@@ -62,30 +63,34 @@ def rollback(session: Session, words: Reader, text: str) -> None:
         chain = _chained(words)
         _not_in_xa(session)
         session.rollback()
-        session.in_transaction = chain
+        session.transaction.is_open = chain
         return
     words.need("TO")
     words.take("SAVEPOINT")
     name = words.name()
     index = _find(session, name)
-    point = session.savepoints[index]
+    point = session.transaction.savepoints[index]
     session.undo_to(point.undo, point.entries)
-    del session.savepoints[index + 1 :]
+    del session.transaction.savepoints[index + 1 :]
 
 
 def savepoint(session: Session, words: Reader, text: str) -> None:
     name = words.name()
-    session.savepoints = [point for point in session.savepoints if point.name.lower() != name.lower()]
-    session.savepoints.append(Savepoint(name, len(session.undo), len(session.entries)))
+    session.transaction.savepoints = [
+        point for point in session.transaction.savepoints if point.name.lower() != name.lower()
+    ]
+    session.transaction.savepoints.append(
+        Savepoint(name, len(session.transaction.undo), len(session.transaction.entries))
+    )
 
 
 def release(session: Session, words: Reader, text: str) -> None:
     words.need("SAVEPOINT")
-    del session.savepoints[_find(session, words.name()) :]
+    del session.transaction.savepoints[_find(session, words.name()) :]
 
 
 def _find(session: Session, name: str) -> int:
-    for index, point in enumerate(session.savepoints):
+    for index, point in enumerate(session.transaction.savepoints):
         if point.name.lower() == name.lower():
             return index
     raise SqlError(1305, name)
@@ -107,36 +112,36 @@ def xa(session: Session, words: Reader, text: str) -> None:
     xid = _xid(parts)
     one_phase = words.take("ONE", "PHASE")
     if word in ("START", "BEGIN"):
-        if session.xa or session.in_transaction:
+        if session.transaction.xa or session.transaction.is_open:
             raise SqlError(1399, "ACTIVE")
-        session.xa = xid
+        session.transaction.xa = xid
         return
     if word == "END":
-        if session.xa != xid:
+        if session.transaction.xa != xid:
             raise SqlError(1397)
         return
     if word == "PREPARE":
-        if session.xa != xid:
+        if session.transaction.xa != xid:
             raise SqlError(1397)
-        session.prepared[xid] = list(session.undo)
-        session.xa = ""
+        session.connection.xa_prepared[xid] = list(session.transaction.undo)
+        session.transaction.xa = ""
         session.commit()
-        session.attached = "" if session.server.detaches_xa else xid
+        session.connection.xa_attached = "" if session.server.detaches_xa else xid
         return
-    if session.xa == xid:
-        session.xa = ""
+    if session.transaction.xa == xid:
+        session.transaction.xa = ""
         if word == "COMMIT" and one_phase:
             session.commit()
         elif word == "ROLLBACK":
             session.rollback()
         else:
-            session.xa = xid
+            session.transaction.xa = xid
             raise SqlError(1399, "IDLE")
         return
-    if xid not in session.prepared:
+    if xid not in session.connection.xa_prepared:
         raise SqlError(1397)
-    undo = session.prepared.pop(xid)
-    session.attached = ""
+    undo = session.connection.xa_prepared.pop(xid)
+    session.connection.xa_attached = ""
     if word == "ROLLBACK":
         for data, number, old in reversed(undo):
             data.put(number, old)

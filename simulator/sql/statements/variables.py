@@ -52,7 +52,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
         return
     if words.one_of("CHARACTER SET", "CHARSET"):
         charset = _charset(session, words.next().value)
-        session.variables |= {"character_set_client": charset, "character_set_results": charset}
+        session.connection.variables |= {"character_set_client": charset, "character_set_results": charset}
         return
     if words.take("PASSWORD"):
         _password(session, words, text)
@@ -99,8 +99,8 @@ def _names(session: Session, words: Reader) -> None:
     collation = words.next().value.lower() if words.take("COLLATE") else default_collation(charset, session.server)
     check_collation(collation, charset, session.server)
     names = ("character_set_client", "character_set_connection", "character_set_results")
-    session.variables |= dict.fromkeys(names, charset)
-    session.collation = collation
+    session.connection.variables |= dict.fromkeys(names, charset)
+    session.connection.collation = collation
 
 
 def _charset(session: Session, word: str) -> str:
@@ -128,7 +128,7 @@ def _right_side(words: Reader) -> tuple[str, str]:
 
 def _user_variable(session: Session, name: str, text: str) -> Callable[[], None]:
     value = value_of(session, text)
-    return lambda: session.user_variables.__setitem__(name, value)
+    return lambda: session.connection.user_variables.__setitem__(name, value)
 
 
 def _assignment(session: Session, scope: str, name: str, text: str, keyword: str) -> Callable[[], None]:
@@ -142,7 +142,7 @@ def _assignment(session: Session, scope: str, name: str, text: str, keyword: str
     word = keyword and not keyword.startswith("@")
     value: Any = keyword if word else value_of(session, text)
     if scope == "global":
-        return lambda: session.global_variables.__setitem__(name, value)  # for later sessions
+        return lambda: session.objects.global_variables.__setitem__(name, value)  # for later sessions
     if change := _VARIABLES.get(name):
         return lambda: change(session, value)
     default = variable.value if word and keyword.lower() == "default" else value
@@ -150,7 +150,7 @@ def _assignment(session: Session, scope: str, name: str, text: str, keyword: str
         default = int(default.upper() in ("ON", "TRUE"))
     if name in _DEFAULT_ONLY and text_of(default).lower() not in (text_of(variable.value).lower(), ""):
         raise Unsupported(f"SET {name} = {text}")
-    return lambda: session.variables.__setitem__(name, default)
+    return lambda: session.connection.variables.__setitem__(name, default)
 
 
 def _word(value: Any) -> str:
@@ -180,7 +180,7 @@ def _sql_mode(session: Session, value: Any) -> None:
         raise SqlError(1231, "sql_mode", "NULL")
     text = text_of(value)
     if text.upper() == "DEFAULT":
-        session.modes = set(session.server.modes)
+        session.connection.modes = set(session.server.modes)
         return
     modes: set[str] = set()
     for typed in filter(None, (part.strip() for part in text.split(","))):
@@ -193,22 +193,22 @@ def _sql_mode(session: Session, value: Any) -> None:
             raise SqlError(1231, "sql_mode", typed)
         else:
             modes.add(word)
-    session.modes = modes
+    session.connection.modes = modes
 
 
 def _time_zone(session: Session, value: Any) -> None:
     text = text_of(value)
     try:
-        session.zone = Zone("SYSTEM" if text.upper() == "DEFAULT" else text, session.server.offsets)
+        session.connection.zone = Zone("SYSTEM" if text.upper() == "DEFAULT" else text, session.server.offsets)
     except ValueError:
         raise SqlError(1298, text) from None
 
 
 def _autocommit(session: Session, value: Any) -> None:
     on = _on(value)
-    if on and not session.autocommit:
+    if on and not session.connection.autocommit:
         session.commit()
-    session.autocommit = on
+    session.connection.autocommit = on
 
 
 def _choice(key: str, name: str, choices: tuple[str, ...]) -> Callable[[Session, Any], None]:
@@ -218,13 +218,13 @@ def _choice(key: str, name: str, choices: tuple[str, ...]) -> Callable[[Session,
             word = "row" if key == "binlog_format" else "full"
         if word not in choices:
             raise SqlError(1231, name, text_of(value))
-        session.settings[key] = word
+        session.connection.settings[key] = word
 
     return change
 
 
 def _switch(key: str) -> Callable[[Session, Any], None]:
-    return lambda session, value: session.settings.__setitem__(key, _on(value))
+    return lambda session, value: session.connection.settings.__setitem__(key, _on(value))
 
 
 def _timestamp(session: Session, value: Any) -> None:
@@ -239,14 +239,14 @@ def _gtid_next(session: Session, value: Any) -> None:
     text = text_of(value).lower()
     if text != "automatic" and not _UUID.fullmatch(text):
         raise SqlError(1231, "gtid_next", text_of(value))
-    session.gtid_next = text
+    session.connection.gtid_next = text
 
 
 def _step(key: str) -> Callable[[Session, Any], None]:
     """auto_increment_increment and _offset: values outside 1 to 65535 become the nearest limit."""
 
     def change(session: Session, value: Any) -> None:
-        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _integer(key, value)))
+        session.connection.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _integer(key, value)))
 
     return change
 
@@ -254,17 +254,17 @@ def _step(key: str) -> Callable[[Session, Any], None]:
 def _collation(session: Session, value: Any) -> None:
     collation = session.server.collation if _word(value) == "default" else _word(value)
     check_collation(collation, None, session.server)
-    session.collation = collation
-    session.variables["character_set_connection"] = collation.partition("_")[0]
+    session.connection.collation = collation
+    session.connection.variables["character_set_connection"] = collation.partition("_")[0]
 
 
 def _client_charset(session: Session, value: Any) -> None:
-    session.variables["character_set_client"] = _charset(session, _word(value))
+    session.connection.variables["character_set_client"] = _charset(session, _word(value))
 
 
 def _old_timestamps(session: Session, value: Any) -> None:
     on = not session.server.old_timestamps if _word(value) == "default" else _on(value)
-    session.settings["old_timestamps"] = not on
+    session.connection.settings["old_timestamps"] = not on
 
 
 _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
@@ -280,8 +280,10 @@ _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
     "collation_connection": _collation,
     "foreign_key_checks": _switch("foreign_key_checks"),
     "gtid_next": _gtid_next,
-    "insert_id": lambda session, value: setattr(session, "forced_id", _integer("insert_id", value)),
-    "last_insert_id": lambda session, value: setattr(session, "last_insert_id", _integer("last_insert_id", value)),
+    "insert_id": lambda session, value: setattr(session.connection, "forced_id", _integer("insert_id", value)),
+    "last_insert_id": lambda session, value: setattr(
+        session.connection, "last_insert_id", _integer("last_insert_id", value)
+    ),
     "sql_log_bin": _switch("log_bin"),
     "sql_mode": _sql_mode,
     "time_zone": _time_zone,
@@ -298,7 +300,7 @@ def logged_literal(value: Any) -> str:
 
 def _password(session: Session, words: Reader, text: str) -> None:
     """SET PASSWORD FOR 'u'@'h' = 'x'; 5.7 logs it as ALTER USER with the hash."""
-    name, host = session.account.partition("@")[::2]
+    name, host = session.connection.account.partition("@")[::2]
     if words.take("FOR"):
         name, host = user_and_host(words, host)
     words.need("=")
@@ -310,4 +312,4 @@ def _password(session: Session, words: Reader, text: str) -> None:
         stored = native_password(password)
         logged = f"ALTER USER '{name}'@'{host}' IDENTIFIED WITH 'mysql_native_password' AS '{stored}'"
         kind = SchemaChangeKind.ALTER_USER
-    session.log_ddl(Ddl(kind, session.database, None, None, logged, session.now_ms))
+    session.log_ddl(Ddl(kind, session.connection.database, None, None, logged, session.now_ms))

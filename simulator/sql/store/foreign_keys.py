@@ -45,7 +45,7 @@ def check_foreign_keys(session: Session, definition: Definition) -> None:
         if parent is None:
             data = session.find_table(key.parent)
             parent = None if data is None else data.definition
-        if not session.settings["foreign_key_checks"] and parent is None:
+        if not session.connection.settings["foreign_key_checks"] and parent is None:
             continue
         problem = _problem(definition, key, parent)
         if problem is None:
@@ -89,7 +89,7 @@ def _compared(field: Field) -> tuple[object, ...]:
 
 def has_parents(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:
     """Whether a row's parents exist; without `ignore` raises SqlError 1452 if not."""
-    if not session.settings["foreign_key_checks"]:
+    if not session.connection.settings["foreign_key_checks"]:
         return True
     for key in data.definition.foreign:
         key_values = _values(data, row, key.columns)
@@ -106,7 +106,7 @@ def has_parents(session: Session, data: Data, row: Row, *, ignore: bool = False)
 
 
 def _children(session: Session, data: Data) -> Iterator[tuple[Data, ForeignKey]]:
-    if session.settings["foreign_key_checks"]:
+    if session.connection.settings["foreign_key_checks"]:
         for child in list(session.all_tables()):
             for key in child.definition.foreign:
                 if key.parent == data.definition.id:
