@@ -1,4 +1,4 @@
-"""Parts of .ci/release that are easier said in Python; run with the environment of its tools.
+"""Parts of a release that are easier said in Python. `notes` needs Python alone, the others the tools of .ci/release.
 
 python .ci/wheels.py platforms       the names of CDCSIM_BUILD, one a line
 python .ci/wheels.py version DIST    the version of the files in a folder
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,17 @@ def build_hook() -> ModuleType:
 def version(dist: Path) -> str:
     (archive,) = dist.glob("cdc_simulator-*.tar.gz")
     return archive.name.removeprefix("cdc_simulator-").removesuffix(".tar.gz")
+
+
+def notes(tag: str, changelog: str, own: str) -> str:
+    """The section of a release. Raises ValueError for a tag that is not of this version, or not in the changelog."""
+    if tag != f"v{own}":
+        raise ValueError(f"the tag is {tag}, and simulator/__init__.py says {own}")
+    for section in re.split(r"^(?=## )", changelog, flags=re.MULTILINE)[1:]:
+        heading, _, text = section.partition("\n")
+        if own in re.findall(r"\d+\.\d+\.\d+", heading):
+            return text.strip()
+    raise ValueError(f"CHANGELOG.md has no section for {own}")
 
 
 def check(dist: Path) -> None:
@@ -75,14 +87,19 @@ def check_macos(wheel: Path, machine: str) -> None:
     assert int(oldest) >> 16 == 11, f"{wheel.name}: for macOS {int(oldest) >> 16}"
 
 
-def main(command: str, *folder: str) -> None:
+def main(command: str, *argument: str) -> None:
     match command:
         case "platforms":
             print(*build_hook().TARGETS, sep="\n")
         case "version":
-            print(version(Path(*folder)))
+            print(version(Path(*argument)))
         case "check":
-            check(Path(*folder))
+            check(Path(*argument))
+        case "notes":
+            (own,) = re.findall(
+                r'^__version__ = "(.+)"', (ROOT / "simulator/__init__.py").read_text("utf-8"), re.MULTILINE
+            )
+            print(notes(*argument, (ROOT / "CHANGELOG.md").read_text("utf-8"), own))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,11 @@ def test_links_of_pypis_page_lead_to_the_release() -> None:
     assert f"]({repository}/blob/v{simulator.__version__}/docker/README.md)" in page
 
 
+def test_the_action_of_the_readme_is_of_this_version() -> None:
+    versions = re.findall(r"/\.github/actions/run@v(\S+)", (ROOT / "README.md").read_text("utf-8"))
+    assert versions == [simulator.__version__]
+
+
 def test_extras_are_in_the_readme_and_all_is_all() -> None:
     (every,) = EXTRAS["all"]
     named = set(re.findall(r"[\w-]+", every.partition("[")[2]))
