@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import DeliveryFailed, SimulatorError, SinkError, UsageError
-    from simulator.library import Simulation, messages, publish, simulate
+    from simulator.library import Simulation, messages, publish, simulate, verify
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
     from simulator.run.pipeline import Summary
     from simulator.sinks.memory import MemorySink
     from simulator.sinks.sink import Sink
     from simulator.truth.decoders import decode
     from simulator.truth.decoders.change import Change, Mark, Statement
+    from simulator.truth.verify.findings import Finding, Verdict
 
 __version__ = "0.2.0"
 
@@ -33,6 +34,7 @@ _HOMES = {
     "ChangeBatch": "simulator.batch",
     "Column": "simulator.model",
     "DeliveryFailed": "simulator.errors",
+    "Finding": "simulator.truth.verify.findings",
     "Kind": "simulator.model",
     "Mark": "simulator.truth.decoders.change",
     "MemorySink": "simulator.sinks.memory",
@@ -48,10 +50,12 @@ _HOMES = {
     "Summary": "simulator.run.pipeline",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
+    "Verdict": "simulator.truth.verify.findings",
     "decode": "simulator.truth.decoders",
     "messages": "simulator.library",
     "publish": "simulator.library",
     "simulate": "simulator.library",
+    "verify": "simulator.library",
 }
 
 __all__ = [
@@ -59,6 +63,7 @@ __all__ = [
     "ChangeBatch",
     "Column",
     "DeliveryFailed",
+    "Finding",
     "Kind",
     "Mark",
     "MemorySink",
@@ -74,10 +79,12 @@ __all__ = [
     "Summary",
     "Table",
     "UsageError",
+    "Verdict",
     "decode",
     "messages",
     "publish",
     "simulate",
+    "verify",
 ]
 
 

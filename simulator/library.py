@@ -28,6 +28,8 @@ from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
 from simulator.truth.rows import Row, changes, tables_before
+from simulator.truth.verify.findings import EXAMPLES, Verdict
+from simulator.truth.verify.verify import Expectation, verify_job
 
 Key: TypeAlias = tuple[str, ...]
 
@@ -204,6 +206,41 @@ def simulate(
     _check_end(job, limits)
     plan = job.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
     return Simulation(job, plan, typed)
+
+
+def verify(
+    scenario: str | Path,
+    format: str,
+    origin: str | Path,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | None = None,
+    limit: int | None = None,
+    turns: int | None = None,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    broker: Broker = "kafka",
+    allow_undocumented: bool = False,
+    at_least_once: bool = False,
+    examples: int = EXAMPLES,
+) -> Verdict:
+    """Whether messages that are read back are those of a run: `verify("orders", "canal-json", "file:out", limit=1000)`.
+
+    `origin` is a URL as `--to` takes it (Kafka, files, Parquet) or the path of a folder or file; the other arguments
+    say what was sent, as `publish` has them. With `at_least_once`, stretches that come again up to where the stream
+    goes on are no findings. The verdict counts all findings by kind and keeps `examples` of each. Raises UsageError,
+    also where nothing that is read is expected (another scenario, seed or format), and SinkError.
+    """
+    limits = _limits(start_at, limit, turns)
+    _check_texts(route=route)
+    url = f"file:{origin}" if isinstance(origin, Path) else origin
+    if not isinstance(url, str):
+        raise UsageError(f"origin is {origin!r}: it is a URL or a Path.")
+    job = _opened(scenario, format, broker_of(url, broker), source, seed, settings, allow_undocumented)
+    expectation = Expectation(limits.changes, limits.turns, limits.start_at, snapshot, route)
+    return verify_job(job, url, expectation, at_least_once=at_least_once, examples=_whole("examples", examples) or 0)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,177 @@
+"""Topics of Kafka read back, each partition up to where it ended when reading began.
+
+One consumer reads all partitions, outside of any group, without committing. A partition of which enough waits is paused
+until that is asked for, so memory is bounded.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
+from simulator.sinks.kafka.url import KafkaUrl, check_topic, parse_url, read_properties
+
+HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
+SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
+# Messages of a partition that wait before it is paused, and that are asked for at once.
+MOST_WAITING: Final = 50_000
+AT_ONCE: Final = 10_000
+POLL_SECS: Final = 1.0
+# The longest silence of a broker that has messages.
+PATIENCE_SECS: Final = 60
+
+
+class KafkaReader:
+    """The messages of topics. Raises SinkError where the broker cannot be used, UsageError for topics of which messages
+    are gone."""
+
+    single = False
+    prefix_bytes = 0
+    columns: Sequence[str] = SCHEMA.names
+
+    def __init__(self, url: KafkaUrl, file: Mapping[str, str]) -> None:
+        try:
+            import confluent_kafka
+            from confluent_kafka import admin
+        except ImportError:
+            raise MissingPackage("Kafka needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
+        self.name, self.topic_pattern = f"Kafka {url.servers}", url.topic_pattern
+        self._kafka: Any = confluent_kafka
+        settings = {
+            **{name: text for name, text in file.items() if name not in ("acks", "linger.ms", "compression.type")},
+            "bootstrap.servers": url.servers,
+            "group.id": "cdcsim-verify",
+            "enable.auto.commit": "false",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": "true",
+            "auto.offset.reset": "error",
+            "log_level": "0",
+        }
+        self._secs = url.connect_secs
+        try:
+            self._consumer: Any = confluent_kafka.Consumer(settings)
+            self._admin: Any = admin.AdminClient(
+                {name: text for name, text in settings.items() if name.startswith(("bootstrap", "s", "log_level"))}
+            )
+        except (confluent_kafka.KafkaException, TypeError, ValueError):
+            raise OptionError("librdkafka refuses a setting of the Kafka URL or its properties file.") from None
+        self._counts: dict[str, int] = {}
+        self._waiting: dict[tuple[str, int], deque[Any]] = {}
+        self._ended: set[tuple[str, int]] = set()
+        self._paused: set[tuple[str, int]] = set()
+
+    def partitions(self, topic: str) -> int:
+        """The topic's partition count; its partitions are read from now on."""
+        if topic not in self._counts:
+            check_topic(topic)
+            try:
+                found = self._consumer.list_topics(topic, timeout=self._secs).topics[topic]
+            except self._kafka.KafkaException as error:
+                raise SinkError(f"{self.name} could not be reached: {error.args[0].str()}. Is it running?") from None
+            if found.error is not None or not found.partitions:
+                raise SinkError(f"{self.name} has no topic {topic!r}.")
+            self._counts[topic] = len(found.partitions)
+            self._check_kept(topic)
+            self._assign(topic, len(found.partitions))
+        return self._counts[topic]
+
+    def _check_kept(self, topic: str) -> None:
+        """Raises UsageError for a compacted topic: messages are missing there that nobody lost."""
+        resource = self._kafka.admin.ConfigResource(self._kafka.admin.RESOURCE_TOPIC, topic)
+        try:
+            settings = self._admin.describe_configs([resource], request_timeout=self._secs)[resource].result()
+        except self._kafka.KafkaException:  # a broker, or a login, that does not say
+            return
+        policy = settings.get("cleanup.policy")
+        if policy is not None and "compact" in policy.value:
+            raise UsageError(
+                f"{self.name}: the topic {topic!r} is compacted (cleanup.policy={policy.value}), so messages are"
+                " missing that nobody lost: verify a topic with cleanup.policy=delete."
+            )
+
+    def _assign(self, topic: str, count: int) -> None:
+        assigned = []
+        for partition in range(count):
+            place = self._kafka.TopicPartition(topic, partition)
+            try:
+                low, high = self._consumer.get_watermark_offsets(place, timeout=self._secs)
+            except self._kafka.KafkaException as error:
+                raise SinkError(f"{self.name} says nothing about {topic!r}: {error.args[0].str()}.") from None
+            if low > 0:
+                raise UsageError(
+                    f"{self.name}: {topic}-{partition} begins at offset {low:,}: the broker has deleted what came"
+                    " before (retention), so nobody can tell whether it was right."
+                )
+            self._waiting[topic, partition] = deque()
+            if high == 0:
+                self._ended.add((topic, partition))
+            else:
+                assigned.append(self._kafka.TopicPartition(topic, partition, low))
+        if assigned:
+            self._consumer.incremental_assign(assigned)
+
+    def take(self, place: tuple[str, int], count: int) -> pa.RecordBatch | None:
+        """Some of the next messages of a partition; None: there are no more. Raises SinkError."""
+        self.partitions(place[0])
+        waiting = self._waiting.get(place)
+        if waiting is None:
+            return None
+        silent = 0.0
+        while not waiting and place not in self._ended:
+            if place in self._paused:
+                self._paused.discard(place)
+                self._consumer.resume([self._kafka.TopicPartition(*place)])
+            silent = 0.0 if self._poll() else silent + POLL_SECS
+            if silent > PATIENCE_SECS:
+                raise SinkError(f"{self.name} sent nothing of {place[0]}-{place[1]} for {PATIENCE_SECS} s.")
+        if not waiting:
+            return None
+        return _records([waiting.popleft() for _ in range(min(count, len(waiting)))])
+
+    def _poll(self) -> bool:
+        """Read what the broker has. False: nothing came. Raises SinkError."""
+        messages = self._consumer.consume(AT_ONCE, timeout=POLL_SECS)
+        for message in messages:
+            place = message.topic(), message.partition()
+            if (error := message.error()) is None:
+                self._waiting[place].append(message)
+            elif error.code() == self._kafka.KafkaError._PARTITION_EOF:
+                self._ended.add(place)
+            elif not error.retriable() and error.code() != self._kafka.KafkaError._ALL_BROKERS_DOWN:
+                raise SinkError(f"{self.name}: reading failed: {error.str()}.")
+        for place in {(message.topic(), message.partition()) for message in messages}:
+            if len(self._waiting.get(place, ())) > MOST_WAITING and place not in self._paused:
+                self._paused.add(place)
+                self._consumer.pause([self._kafka.TopicPartition(*place)])
+        return bool(messages)
+
+    def others(self) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
+        """The messages of partitions to which none is expected."""
+        for place in list(self._waiting):
+            while (records := self.take(place, AT_ONCE)) is not None:
+                yield place, records
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def open_kafka_reader(url: str) -> KafkaReader:
+    """`kafka://HOST:PORT/TOPIC`, as `--to` takes it. Raises UsageError, SinkError, MissingPackage."""
+    parsed = parse_url(url)
+    return KafkaReader(parsed, read_properties(parsed.properties) if parsed.properties else {})
+
+
+def _records(messages: Sequence[Any]) -> pa.RecordBatch:
+    headers = [[{"name": name, "value": value} for name, value in message.headers() or ()] for message in messages]
+    return pa.record_batch(
+        [
+            pa.array([message.value() for message in messages], pa.binary()),
+            pa.array([message.key() for message in messages], pa.binary()),
+            pa.array(headers, HEADERS),
+        ],
+        SCHEMA,
+    )

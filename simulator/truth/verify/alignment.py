@@ -1,0 +1,332 @@
+"""One partition's messages held against those expected there.
+
+Stretches of equal bytes are compared as a whole. Where they differ, a window ahead of both cursors decides: a message
+that is expected a little later came early, or those before it are late or missing; one that came before is doubled.
+What stays open (expected and not seen, seen and not expected) is settled at the end, over all partitions.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from simulator.truth.verify.findings import Place, Verdict, Wrong
+from simulator.truth.verify.tape import MORE, Identity, Item, Records, Tape
+
+# Messages ahead of each cursor in which the other one's message is looked for; and, where none of the next few is among
+# them, the messages in which those are looked for.
+WINDOW: Final = 512
+FEW: Final = 8
+FAR: Final = 32_768
+# Messages that are passed after looking far in vain, before it is done again.
+PAUSE: Final = 8_192
+# Open messages that a partition remembers of either side; older ones are settled without looking at other partitions.
+MOST_OPEN: Final = 20_000
+
+
+@dataclass(slots=True)
+class Stray:
+    """A message that was read and not expected there; `near` is the one that was expected next then."""
+
+    item: Item
+    near: Item | None
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Messages that come again, in the old order: those from `first` up to `next` of the expected ones."""
+
+    first: int
+    next: int
+
+
+class Lane:
+    """A partition: both tapes, and what is open.
+
+    `report(lane, wrong, expected, read, count)` makes a finding; it is asked for it in the order of what was read.
+    """
+
+    def __init__(self, place: Place, verdict: Verdict, report: Callable[..., None], kept_bytes: int) -> None:
+        self.place = place
+        self.expected, self.read = Tape(kept_bytes), Tape(0)
+        self.absent: OrderedDict[int, Item] = OrderedDict()  # expected, passed and not seen, by index
+        self.strays: deque[Stray] = deque()
+        self.settle: Callable[[Lane, Item | None, Stray | None], None]
+        self.crossed: Callable[[Lane, Item, int, int], Wrong]
+        self._absent: dict[Identity, deque[int]] = {}
+        self._early: dict[Identity, int] = {}  # seen before they were expected
+        self._ahead = _Window(self.expected), _Window(self.read)
+        self._stretch: Stretch | None = None
+        self._far = 0  # messages that both tapes must have ahead, where a stretch differs
+        self._far_from = 0  # the first expected message from which looking far is worth it
+        self._verdict, self._report = verdict, report
+
+    # ------------------------------------------------------------------------------------------------------- comparing
+
+    def align(self) -> None:
+        """Compare as far as both tapes go. Where they differ and one of them is short, it waits for more."""
+        while len(self.expected) and len(self.read):
+            if self._equal_stretch():
+                continue
+            if not self._ready():
+                return
+            self._step()
+        if self.read.final and not len(self.read) and self.expected.final and len(self.expected):
+            self._skip(len(self.expected))
+        elif self.expected.final and not len(self.expected):
+            while len(self.read):
+                if not self.read.final and len(self.read) < WINDOW:
+                    return
+                self._unexpected(self.read.items(self.read.cursor, self.read.cursor + 1)[0], None)
+        if self.expected.final and self.read.final and not len(self.read):
+            self._end_stretch(reached=True)
+
+    def hunger(self) -> int:
+        """How many messages more should be read for the expected ones that wait; 0 where those must grow first."""
+        waiting = len(self.expected)
+        if not waiting:
+            return 0
+        if len(self.read) and self._far and not self.expected.final and waiting < self._far:
+            return 0
+        return max(waiting, self._need()) - len(self.read)
+
+    def _need(self) -> int:
+        return self._far or WINDOW
+
+    def _ready(self) -> bool:
+        """Whether both tapes go far enough to decide what differs."""
+        return all(len(tape) >= self._need() or tape.final for tape in (self.expected, self.read))
+
+    def _equal_stretch(self) -> bool:
+        """Pass the messages that are equal on both tapes. False: the next ones differ."""
+        expected, read = self.expected.ahead(), self.read.ahead()
+        assert expected is not None
+        assert read is not None
+        count = min(expected.num_rows, read.num_rows)
+        expected, read = expected.slice(0, count), read.slice(0, count)
+        if not _equal(expected, read):
+            # most often they differ late, or at once
+            count = _equal_rows(expected, read)
+            if not count:
+                return False
+        if self._stretch is not None:
+            self._end_stretch(reached=self._stretch.next == self.expected.cursor)
+        if self._early:  # a message of which another like it came early
+            count = 1
+            item = self.expected.items(self.expected.cursor, self.expected.cursor + 1)[0]
+            if self._take_early(item):
+                self.expected.advance(1)
+                return True
+        self._verdict.right += count
+        self.expected.advance(count)
+        self.read.advance(count)
+        return True
+
+    def _step(self) -> None:
+        """Decide about the next message of either side, which differ in some column."""
+        ahead, came = self._ahead
+        wanted, item = ahead.head(), came.head()
+        if self._take_early(wanted):
+            self.expected.advance(1)
+            return
+        if wanted.identity == item.identity:
+            self._report(self, Wrong.ALTERED, wanted, item)
+            self._pass_both()
+            return
+        later, soon = ahead.find(item.identity), came.find(wanted.identity)
+        if later is None and soon is None and self._is_new(item) and not self._look_far():
+            return
+        if later is None:
+            self._unexpected(item, wanted if soon is None else None)
+            return
+        if soon is None or later - self.expected.cursor < soon - self.read.cursor:
+            self._skip(later - self.expected.cursor)
+        else:
+            expected = self.expected.item(later)
+            assert expected is not None
+            self._early[item.identity] = self._early.get(item.identity, 0) + 1
+            self._verdict.right += 1
+            self._report(self, self.crossed(self, expected, self.expected.cursor, later), expected, item)
+            self.read.advance(1)
+
+    def _is_new(self, item: Item) -> bool:
+        """Whether a message that is not among the next expected ones is none of those before either."""
+        stretch = self._stretch
+        again = None if stretch is None else self.expected.item(stretch.next)
+        if again is not None and again.identity == item.identity:
+            return False
+        return item.identity not in self._absent and self.expected.behind(item.identity) is None
+
+    def _look_far(self) -> bool:
+        """Look for messages that are not near. False: both tapes changed, or must grow first; True: go on with the next
+        message of either side, which was altered or is not of this stream."""
+        expected, read = self.expected, self.read
+        few = [tape.items(tape.cursor, tape.cursor + FEW) for tape in (expected, read)]
+        near = any(self._ahead[0].find(item.identity) is not None for item in few[1]) or any(
+            self._ahead[1].find(item.identity) is not None for item in few[0]
+        )
+        if near or expected.cursor < self._far_from:
+            self._far = 0
+            return True
+        if not self._far:
+            self._far = FAR
+            return False
+        self._far = 0
+        for offset, item in enumerate(few[1]):
+            if (index := expected.find(item.identity)) is not None and index - offset > expected.cursor:
+                self._skip(index - offset - expected.cursor)
+                return False
+        for offset, item in enumerate(few[0]):
+            if (index := read.find(item.identity)) is not None and index - offset > read.cursor:
+                for strange in read.items(read.cursor, index - offset):
+                    self._unexpected(strange, None)
+                return False
+        self._far_from = expected.cursor + PAUSE
+        return True
+
+    def _pass_both(self) -> None:
+        self.expected.advance(1)
+        self.read.advance(1)
+
+    def _take_early(self, item: Item) -> bool:
+        """Whether this expected message came before."""
+        if not (left := self._early.get(item.identity, 0)):
+            return False
+        if left == 1:
+            del self._early[item.identity]
+        else:
+            self._early[item.identity] = left - 1
+        return True
+
+    def _skip(self, count: int) -> None:
+        """Pass expected messages that did not come: late ones, or missing."""
+        first = self.expected.cursor
+        over = max(0, count - MOST_OPEN)
+        if over:  # a stretch that is longer than what is remembered
+            item = self.expected.item(first)
+            self._report(self, Wrong.MISSING, item, None, over)
+            self.expected.advance(over)
+        for start in range(first + over, first + count, WINDOW):
+            items = self.expected.items(start, min(start + WINDOW, first + count))
+            for item in items:
+                if not self._take_early(item):
+                    self.absent[item.index] = item
+                    self._absent.setdefault(item.identity, deque()).append(item.index)
+            self.expected.advance(len(items))
+        while len(self.absent) > MOST_OPEN:
+            item = next(iter(self.absent.values()))
+            self.found(item)
+            self.settle(self, item, None)
+
+    def _unexpected(self, item: Item, near: Item | None) -> None:
+        """A message that none of the next expected ones is: a late one, one that comes again, or a stray. `near`: the
+        expected one that it may have been."""
+        self.read.advance(1)
+        if (stretch := self._stretch) is not None:
+            again = self.expected.item(stretch.next) if stretch.next < self.expected.cursor else None
+            if again is not None and again.identity == item.identity and again.index not in self.absent:
+                stretch.next += 1
+                return
+            self._end_stretch(reached=False)
+        if indexes := self._absent.get(item.identity):
+            late = self.absent[indexes[0]]
+            self.found(late)
+            self._verdict.right += 1
+            self._report(self, self.crossed(self, late, late.index + 1, self.expected.cursor), late, item)
+            return
+        if (index := self.expected.behind(item.identity)) is not None:
+            self._stretch = Stretch(index, index + 1)
+            return
+        self.strays.append(Stray(item.copied(), None if near is None else near.copied()))
+        if near is not None:
+            self._skip(1)
+        if len(self.strays) > MOST_OPEN:
+            self.settle(self, None, self.strays.popleft())
+
+    def found(self, item: Item) -> None:
+        """An absent message is accounted for."""
+        del self.absent[item.index]
+        indexes = self._absent[item.identity]
+        indexes.remove(item.index)
+        if not indexes:
+            del self._absent[item.identity]
+
+    def absent_like(self, identity: Identity) -> Item | None:
+        """An absent message with these bytes."""
+        indexes = self._absent.get(identity)
+        return self.absent[indexes[0]] if indexes else None
+
+    # ------------------------------------------------------------------------------------------------------------ names
+
+    def _end_stretch(self, *, reached: bool) -> None:
+        """Messages came again; `reached`: up to where the stream went on, as after a restart."""
+        if self._stretch is None:
+            return
+        first, count = self._stretch.first, self._stretch.next - self._stretch.first
+        reached = reached and self._stretch.next == self.expected.cursor
+        self._stretch = None
+        self._report(self, Wrong.DOUBLED, self.expected.item(first), None, count, again=reached)
+
+
+class _Window:
+    """The messages ahead of a tape's cursor, by their identity."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._first = self._stop = 0
+        self._items: deque[Item] = deque()
+        self._indexes: dict[Identity, deque[int]] = {}
+
+    def head(self) -> Item:
+        self._update()
+        return self._items[0]
+
+    def find(self, identity: Identity) -> int | None:
+        """The index of the next such message."""
+        self._update()
+        indexes = self._indexes.get(identity)
+        return indexes[0] if indexes else None
+
+    def _update(self) -> None:
+        cursor = self._tape.cursor
+        if cursor >= self._stop:
+            self._items.clear()
+            self._indexes.clear()
+            self._stop = cursor
+        while self._items and self._items[0].index < cursor:
+            item = self._items.popleft()
+            indexes = self._indexes[item.identity]
+            indexes.popleft()
+            if not indexes:
+                del self._indexes[item.identity]
+        # refilled by halves, since each filling costs some calls
+        if self._stop - cursor <= WINDOW // 2 and self._stop < self._tape.end:
+            for item in self._tape.items(self._stop, cursor + WINDOW):
+                self._items.append(item)
+                self._indexes.setdefault(item.identity, deque()).append(item.index)
+                self._stop = item.index + 1
+
+
+def _common(expected: Records, read: Records) -> list[str]:
+    names = read.schema.names
+    return ["value", *(name for name in MORE if name in names and name in expected.schema.names)]
+
+
+def _equal(expected: Records, read: Records) -> bool:
+    return all(expected.column(name).equals(read.column(name)) for name in _common(expected, read))
+
+
+def _equal_rows(expected: Records, read: Records) -> int:
+    """Rows at the beginning that are equal. The first is looked at alone, then halves are compared."""
+    low, high = 0, expected.num_rows  # equal up to low, different within high
+    if not _equal(expected.slice(0, 1), read.slice(0, 1)):
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _equal(expected.slice(low, middle - low), read.slice(low, middle - low)):
+            low = middle
+        else:
+            high = middle
+    return low

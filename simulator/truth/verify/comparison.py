@@ -1,0 +1,311 @@
+"""Messages that were read back against those that a run would send: a sink that compares instead of sending.
+
+So what is expected comes from the same pipeline as what was sent: the same blocks, routes and bytes, in any number of
+processes. Memory is bounded: of each partition some tens of MiB at the most are kept, to recognise what comes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import MessageBatch
+from simulator.errors import UsageError
+from simulator.sinks.ledger import Parcel
+from simulator.sinks.sink import Sink
+from simulator.truth.verify.alignment import Lane, Stray
+from simulator.truth.verify.findings import EXAMPLES, Place, Verdict, Wrong
+from simulator.truth.verify.naming import MOST_CROSSED, Namer, alike, finding
+from simulator.truth.verify.tape import Item, Records
+
+# Of all partitions together, bytes of expected messages that are kept behind where reading is.
+KEPT_BYTES: Final = 128 << 20
+LEAST_KEPT_BYTES: Final = 4 << 20
+# So many messages none of which is expected: this is another stream.
+STRANGE: Final = 2_000
+# More messages in wrong partitions than these and a fifth of all: they were routed otherwise.
+MISPLACED: Final = 100
+# Read at once when nothing more is expected.
+REST: Final = 4096
+EXPECTED: Final = ("phase", "turn", "ordinal", "kind", "value", "key", "tag", "timestamp_ms", "headers")
+
+
+class Reader(Protocol):
+    """Where messages are read from. `name` is for people; `columns` are those that are known of messages.
+
+    `single`: all topics and partitions are one stream of values. `topic_pattern` is the one that the URL names.
+    `prefix_bytes`: how many bytes values lack at their beginning.
+    """
+
+    name: str
+    single: bool
+    topic_pattern: str | None
+    columns: Sequence[str]
+    prefix_bytes: int
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions a topic has. Raises SinkError, UsageError."""
+
+    def take(self, place: Place, count: int) -> Records | None:
+        """Some of the next messages of a partition, `count` at the most; none for now; None: there are no more."""
+
+    def others(self) -> Iterator[tuple[Place, Records]]:
+        """The messages of partitions that nobody asked for."""
+
+    def close(self) -> None: ...
+
+
+class Comparison(Sink):
+    """Compares what a run sends to it with what the reader reads. `verdict` is whole after `flush`.
+
+    Raises UsageError where nothing that is read is expected.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        format: str,
+        keys: Mapping[str, Sequence[str]],
+        *,
+        at_least_once: bool = False,
+        examples: int = EXAMPLES,
+    ) -> None:
+        super().__init__()
+        self.topic_pattern = reader.topic_pattern
+        self.verdict = Verdict(most_examples=examples)
+        self._reader, self._namer, self._again = reader, Namer(format, keys), at_least_once
+        self._lanes: dict[Place, Lane] = {}
+        self._columns = tuple(name for name in EXPECTED if name in reader.columns or name in EXPECTED[:5])
+        self._prefix = b""
+        self._flushed = False
+
+    def partitions(self, topic: str) -> int:
+        return self._reader.partitions(topic)
+
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
+        if self._reader.single:
+            self._expect(("", 0), batch)
+        else:
+            for parcel in parcels:
+                part = batch
+                if len(parcel) != len(batch):
+                    part = MessageBatch(batch.columns.take(pa.array(parcel.rows)))
+                self._expect((parcel.topic, parcel.partition), part)
+        self.ledger.acknowledge_all()
+
+    def flush(self) -> None:
+        """Read the rest, and settle what is open."""
+        super().flush()
+        if self._flushed:
+            return
+        self._flushed = True
+        for lane in self._lanes.values():
+            lane.expected.final = True
+        for lane in self._lanes.values():
+            self._read_rest(lane)
+        for place, records in self._reader.others():
+            lane = self._lane(place)
+            lane.expected.final = True
+            self._came(lane, records)
+        for lane in self._lanes.values():
+            lane.read.final = True
+            lane.align()
+        self._check_strange(final=True)
+        self._settle()
+
+    def close(self) -> None:
+        self._reader.close()
+
+    # ------------------------------------------------------------------------------------------------------ both sides
+
+    def _lane(self, place: Place) -> Lane:
+        if place not in self._lanes:
+            kept = max(LEAST_KEPT_BYTES, KEPT_BYTES // (len(self._lanes) + 1) // 2)
+            lane = Lane(place, self.verdict, self._report, kept)
+            lane.settle, lane.crossed = self._settle_one, self._crossed
+            self._lanes[place] = lane
+        return self._lanes[place]
+
+    def _expect(self, place: Place, batch: MessageBatch) -> None:
+        lane = self._lane(place)
+        self.verdict.expected += len(batch)
+        if self._reader.prefix_bytes and not self._prefix and len(batch):
+            self._prefix = batch["value"][0].as_py()[: self._reader.prefix_bytes]
+        lane.expected.push(pa.RecordBatch.from_pydict({name: _without_null(batch[name]) for name in self._columns}))
+        lane.align()
+        while not lane.read.final and (count := lane.hunger()) > 0:
+            records = self._reader.take(place, count)
+            if records is None:
+                lane.read.final = True
+                lane.align()
+            elif records.num_rows:
+                self._came(lane, records)
+            else:
+                return
+
+    def _read_rest(self, lane: Lane) -> None:
+        while not lane.read.final:
+            records = self._reader.take(lane.place, REST)
+            if records is None:
+                lane.read.final = True
+                lane.align()
+            elif records.num_rows:
+                self._came(lane, records)
+            else:  # it waits behind those of partitions that nobody asked for
+                return
+
+    def _came(self, lane: Lane, records: Records) -> None:
+        self.verdict.read += records.num_rows
+        lane.read.push(self._complete(records))
+        lane.align()
+        self._check_strange()
+
+    def _complete(self, records: Records) -> Records:
+        """Messages with the bytes that a file leaves away of each value, and without null headers."""
+        if self._prefix:
+            values = pc.binary_join_element_wise(pa.scalar(self._prefix), records.column("value"), pa.scalar(b""))
+            records = records.set_column(0, "value", values)
+        if "headers" in records.schema.names:
+            headers = _without_null(records.column("headers"))
+            records = records.set_column(records.schema.get_field_index("headers"), "headers", headers)
+        return records
+
+    def _check_strange(self, *, final: bool = False) -> None:
+        """Raises UsageError where nothing that was read is what is expected."""
+        verdict = self.verdict
+        if verdict.right or not self.verdict.read:
+            if not verdict.read and final and verdict.expected:
+                raise UsageError(f"{self._reader.name} has no messages, and {verdict.expected:,} are expected there.")
+            return
+        strays = sum(len(lane.strays) for lane in self._lanes.values())
+        if strays >= STRANGE or (final and verdict.expected > 2):
+            raise UsageError(
+                f"none of the first {min(verdict.read, STRANGE):,} messages of {self._reader.name} is one that is"
+                f" expected: {self._strange()}."
+            )
+
+    def _strange(self) -> str:
+        for lane in self._lanes.values():
+            for stray in lane.strays:
+                problem = self._namer.problem(stray.item)
+                if problem is not None:
+                    return f"they are not {self._namer.format} ({problem})"
+                return (
+                    f"they read as {self._namer.format}, such as {self._namer.subject(stray.item)}, and are of another"
+                    " scenario, seed, source, format, option, begin or number of partitions"
+                )
+        return "name the scenario, format and options of the run that wrote them"
+
+    # -------------------------------------------------------------------------------------------------------- findings
+
+    def _report(
+        self, lane: Lane, wrong: Wrong, expected: Item | None, read: Item | None, count: int = 1, again: bool = False
+    ) -> None:
+        if wrong is Wrong.DOUBLED and again and self._again:
+            self.verdict.redelivered += count
+            return
+        text = ""
+        if self.verdict.wants(wrong):
+            assert expected is not None
+            subject = self._namer.subject(expected)
+            match wrong:
+                case Wrong.ALTERED:
+                    assert read is not None
+                    text = f"{subject} is altered: {self._namer.difference(expected, read)}"
+                case Wrong.DOUBLED:
+                    text = f"{subject} came again{_after(count)}"
+                case Wrong.MISSING:
+                    text = f"{subject} is missing{_after(count)}"
+                case _:
+                    rows = "other changes of its row" if wrong is Wrong.REORDERED_IN_KEY else "changes of other rows"
+                    assert read is not None
+                    text = f"{subject} came out of order: between it and its place are {rows}"
+        self.verdict.add(finding(lane.place, wrong, expected, text, count))
+
+    def _crossed(self, lane: Lane, item: Item, first: int, stop: int) -> Wrong:
+        """Whether a message passed one of its own rows among the expected ones of a range."""
+        own = self._namer.row_keys(item)
+        for other in lane.expected.items(first, min(stop, first + MOST_CROSSED)):
+            if other.index != item.index and own & self._namer.row_keys(other):
+                return Wrong.REORDERED_IN_KEY
+        return Wrong.REORDERED
+
+    def _settle(self) -> None:
+        """All partitions are read: strays that are expected elsewhere, altered ones, and the rest of either side."""
+        for lane in self._lanes.values():
+            strays = list(lane.strays)
+            lane.strays.clear()
+            for stray in strays:
+                self._settle_one(lane, None, stray)
+        for lane in self._lanes.values():
+            items = list(lane.absent.values())
+            for first, count in _stretches(items):
+                self._report(lane, Wrong.MISSING, first, None, count)
+        misplaced = self.verdict.counts[Wrong.WRONG_PARTITION]
+        if misplaced > max(MISPLACED, self.verdict.read // 5):
+            raise UsageError(
+                f"{misplaced:,} of {self.verdict.read:,} messages of {self._reader.name} are in other partitions than"
+                " expected: the run had another --route or number of partitions; give those of the run."
+            )
+
+    def _settle_one(self, lane: Lane, item: Item | None, stray: Stray | None) -> None:
+        if item is not None:
+            self._report(lane, Wrong.MISSING, item, None)
+            return
+        assert stray is not None
+        for other in sorted(self._lanes.values(), key=lambda other: other is not lane):
+            if (expected := other.absent_like(stray.item.identity)) is None:
+                continue
+            other.found(expected)
+            if other is lane:
+                self.verdict.right += 1
+                self._report(lane, Wrong.REORDERED, expected, stray.item)
+            else:
+                where = f"{other.place[0]}-{other.place[1]}"
+                text = f"{self._namer.subject(expected)} came here, and belongs to {where}"
+                self.verdict.add(finding(lane.place, Wrong.WRONG_PARTITION, expected, text))
+            return
+        problem = self._namer.problem(stray.item)
+        near = stray.near
+        if near is not None and near.index in lane.absent and alike(near, stray.item):
+            lane.found(near)
+            if problem is None:
+                self._report(lane, Wrong.ALTERED, near, stray.item)
+            else:
+                text = f"{self._namer.subject(near)} came as {self._namer.subject(stray.item)} that cannot be read:"
+                self.verdict.add(finding(lane.place, Wrong.UNDECODABLE, near, f"{text} {problem}"))
+            return
+        if problem is not None:
+            text = f"{self._namer.subject(stray.item)} that nobody sent cannot be read: {problem}"
+            self.verdict.add(finding(lane.place, Wrong.UNDECODABLE, None, text))
+            return
+        text = f"{self._namer.subject(stray.item)} is not of this stream"
+        self.verdict.add(finding(lane.place, Wrong.FOREIGN, None, text))
+
+
+def _stretches(items: Sequence[Item]) -> Iterator[tuple[Item, int]]:
+    """Messages with adjacent indexes together: the first of them, and how many they are."""
+    if not items:
+        return
+    indexes = np.array([item.index for item in items], dtype=np.int64)
+    starts = np.flatnonzero(np.diff(indexes, prepend=indexes[0] - 2) != 1).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(items)], strict=True):
+        yield items[start], stop - start
+
+
+def _after(count: int) -> str:
+    """The rest of a stretch in words."""
+    return "" if count == 1 else ", and so is the one after it" if count == 2 else f", and the {count - 1:,} after it"
+
+
+def _without_null(array: pa.Array) -> pa.Array:
+    """An array of a message's column; no headers are an empty list."""
+    if not pa.types.is_list(array.type) or not array.null_count:
+        return array
+    if array.null_count == len(array):
+        return pa.ListArray.from_arrays(np.zeros(len(array) + 1, dtype=np.int32), pa.array([], array.type.value_type))
+    return pa.array([each or [] for each in array.to_pylist()], array.type)

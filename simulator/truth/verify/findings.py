@@ -1,0 +1,117 @@
+"""Findings about messages that were read back, by kind: all are counted, the first of each kind are kept."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from simulator.model import OrderKey
+
+Place: TypeAlias = tuple[str, int]  # topic and partition
+
+# Examples that a verdict keeps of each kind, unless it is asked for more.
+EXAMPLES: Final = 5
+
+
+class Wrong(enum.Enum):
+    """Kinds of findings."""
+
+    MISSING = "missing"
+    DOUBLED = "doubled"
+    REORDERED_IN_KEY = "reordered within a key"
+    REORDERED = "reordered in its partition"
+    ALTERED = "altered"
+    WRONG_PARTITION = "in the wrong partition"
+    FOREIGN = "foreign"
+    UNDECODABLE = "undecodable"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong: its kind, the partition where it is seen, the order key of the message that was expected (None
+    of a foreign one), and a sentence for people. `count`: messages in a stretch."""
+
+    wrong: Wrong
+    topic: str
+    partition: int
+    expected: OrderKey | None
+    text: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}: {self.text}"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What comparing gave: counts of messages, counts of findings by kind, and examples.
+
+    `redelivered` are messages that came again in a stretch that ends where the stream goes on, as products send them
+    after a restart; they are findings (doubled) unless the consumer of an at-least-once product is asked about.
+    """
+
+    expected: int = 0
+    read: int = 0
+    right: int = 0
+    redelivered: int = 0
+    counts: Counter[Wrong] = field(default_factory=Counter)
+    examples: dict[Wrong, list[Finding]] = field(default_factory=dict)
+    most_examples: int = EXAMPLES
+
+    def add(self, finding: Finding) -> None:
+        self.counts[finding.wrong] += finding.count
+        examples = self.examples.setdefault(finding.wrong, [])
+        if len(examples) < self.most_examples:
+            examples.append(finding)
+
+    def wants(self, wrong: Wrong) -> bool:
+        """Whether an example of this kind is kept."""
+        return len(self.examples.get(wrong, ())) < self.most_examples
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.counts
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The examples of all kinds."""
+        return [finding for wrong in Wrong for finding in self.examples.get(wrong, ())]
+
+    def __str__(self) -> str:
+        """For people, a line each: counts, then examples."""
+        lines = [f"{self.right:,} of {self.expected:,} messages are right ({self.read:,} read)"]
+        if self.redelivered:
+            lines.append(f"{self.redelivered:,} redelivered: allowed, since the product delivers at least once")
+        for wrong in Wrong:
+            if count := self.counts[wrong]:
+                lines.append(f"{count:,} {wrong.value}")
+                examples = self.examples.get(wrong, [])
+                lines += [f"  {finding}" for finding in examples]
+                if (more := count - sum(finding.count for finding in examples)) > 0:
+                    lines.append(f"  … and {more:,} more")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "ok": self.ok,
+            "expected": self.expected,
+            "read": self.read,
+            "right": self.right,
+            "redelivered": self.redelivered,
+            "wrong": {wrong.value: count for wrong, count in self.counts.items()},
+            "examples": [
+                {
+                    "kind": finding.wrong.value,
+                    "topic": finding.topic,
+                    "partition": finding.partition,
+                    "expected": None if finding.expected is None else str(finding.expected),
+                    "text": finding.text,
+                    "count": finding.count,
+                }
+                for finding in self.findings
+            ],
+        }

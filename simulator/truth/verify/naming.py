@@ -1,0 +1,189 @@
+"""Findings in people's words: what was expected, what came, at which turn. Messages are decoded for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from simulator.errors import short
+from simulator.formats.options import parse_format
+from simulator.model import INSERT, Kind, OrderKey
+from simulator.truth.decoders import find, items_of
+from simulator.truth.decoders.change import Change, Decoder, Item, Mark, Statement
+from simulator.truth.verify.findings import Finding, Place, Wrong
+from simulator.truth.verify.tape import MORE
+from simulator.truth.verify.tape import Item as TapeItem
+
+RowKey: TypeAlias = tuple[str, ...]
+
+# Differences that a sentence names.
+MOST_DIFFERENCES: Final = 3
+# A message that came in place of another one is that one altered if so much of it is equal at its begin and end.
+LIKE: Final = 0.5
+# Messages between where one was expected and where it came that are looked at for its own rows.
+MOST_CROSSED: Final = 4096
+
+
+class Namer:
+    """Names findings of one format. `keys`: by table, the columns of its primary key, for formats without them."""
+
+    def __init__(self, format: str, keys: Mapping[str, Sequence[str]]) -> None:
+        self.format, self._keys = format, keys
+        self._decoder: Decoder = find(format)
+        self._options = parse_format(format)[1]
+
+    # -------------------------------------------------------------------------------------------------------- decoding
+
+    def parse(self, value: bytes) -> Any:
+        """Raises ValueError for what is no message of the format."""
+        return self._decoder.parse(value, self._options)
+
+    def problem(self, item: TapeItem) -> str | None:
+        """Why a message is none of the format; None for one that is."""
+        if item.value is None:
+            return None
+        try:
+            items_of(self._decoder, self.parse(item.value))
+        except (ValueError, ArithmeticError) as error:
+            return str(error)
+        return None
+
+    def contents(self, item: TapeItem) -> Sequence[Item]:
+        """What a message says; nothing where it says nothing."""
+        if item.value is None:
+            return ()
+        try:
+            return items_of(self._decoder, self.parse(item.value))
+        except (ValueError, ArithmeticError):
+            return ()
+
+    def row_keys(self, item: TapeItem) -> set[RowKey]:
+        """The rows that a message is about: table and key, also before a change of it."""
+        return {key for change in self.contents(item) if isinstance(change, Change) for key in self._row_keys(change)}
+
+    def _row_keys(self, change: Change) -> Iterator[RowKey]:
+        for image in (change.before, change.after):
+            if names := self._key(change):
+                row = {**(change.after or {}), **(image or {})}
+                if image is not None and all(name in row for name in names):
+                    yield (change.table, *(repr(row[name]) for name in names))
+
+    def _key(self, change: Change) -> Sequence[str]:
+        return sorted(change.key) if change.key else self._keys.get(change.table, ())
+
+    # ------------------------------------------------------------------------------------------------------------ words
+
+    def subject(self, item: TapeItem) -> str:
+        """A message by what it says: `UPDATE customers id=3 (turn 4.0)`."""
+        order = order_of(item)
+        where = f" ({order})" if order is not None else ""
+        contents = self.contents(item)
+        if not contents:
+            return f"{_size(item)}{where}"
+        first, more = contents[0], len(contents) - 1
+        match first:
+            case Change():
+                words = self._change(item, first) + (f" and {more} more rows" if more else "")
+            case Statement():
+                words = f"statement {short(first.sql)}"
+            case Mark():
+                words = first.word
+        return words + where
+
+    def _change(self, item: TapeItem, change: Change) -> str:
+        row = {**(change.after or {}), **(change.before or {})}
+        key = ", ".join(f"{name}={_text(self._shown(item, row[name]))}" for name in self._key(change) if name in row)
+        return f"{change.op.name} {change.table}{f' {key}' if key else ''}"
+
+    def _shown(self, item: TapeItem, value: Any) -> Any:
+        return self._decoder.shown(self.parse(item.value), value) if item.value is not None else value
+
+    def difference(self, expected: TapeItem, read: TapeItem) -> str:
+        """How two messages differ, members by their paths: `data[0].balance is "1", expected "2"`."""
+        found: list[str] = []
+        ops = [[each.op.name for each in self.contents(item) if isinstance(each, Change)] for item in (expected, read)]
+        if len(ops[0]) != len(ops[1]):
+            found.append(f"it has {len(ops[1])} rows, expected {len(ops[0])}")
+        elif ops[0] != ops[1]:
+            found.append(f"the operation is {ops[1][0]}, expected {ops[0][0]}")
+        if expected.identity != read.identity and expected.value is not None and read.value is not None:
+            found += _differences(self.parse(expected.value), self.parse(read.value), "")
+            if not found:
+                found.append(_bytes_differ(expected.value, read.value))
+        elif expected.identity != read.identity:
+            found.append(f"its value is {_size(read)}, expected {_size(expected)}")
+        for name in MORE:
+            if name in read.records.schema.names and (came := read.get(name)) != (wanted := expected.get(name)):
+                found.append(f"its {name.removesuffix('_ms')} is {_text(came)}, expected {_text(wanted)}")
+        shown = found[:MOST_DIFFERENCES]
+        return "; ".join(shown) + (f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else "")
+
+
+def order_of(item: TapeItem | None) -> OrderKey | None:
+    """The place of an expected message in the stream; of one that was read nobody knows it."""
+    if item is None or "turn" not in item.records.schema.names:
+        return None
+    return OrderKey(*(int(item.get(name)) for name in ("phase", "turn", "ordinal")))  # type: ignore[call-overload]
+
+
+def kind_of(item: TapeItem) -> Kind:
+    """The kind of an expected message."""
+    kind = item.get("kind")
+    return INSERT if kind is None else Kind(int(kind))  # type: ignore[call-overload]
+
+
+def alike(expected: TapeItem, read: TapeItem) -> bool:
+    """Whether one message may be the other one altered: most of it is equal at its begin and its end."""
+    one, other = expected.value, read.value
+    if one is None or other is None:
+        return False
+    begin = _common_prefix(one, other)
+    shorter = min(len(one), len(other))
+    end = min(_common_prefix(one[::-1], other[::-1]), shorter - begin)
+    return begin + end >= LIKE * max(len(one), len(other)) or begin >= LIKE * len(other) > 0
+
+
+def _common_prefix(one: bytes, other: bytes) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _differences(expected: Any, read: Any, path: str) -> Iterator[str]:
+    """Members of parsed messages that differ."""
+    if type(expected) is type(read) and isinstance(expected, dict):
+        for name in {**expected, **read}:
+            inner = f"{path}.{name}" if path else str(name)
+            if name not in read:
+                yield f"{inner} is not there, expected {_text(expected[name])}"
+            elif name not in expected:
+                yield f"{inner} is {_text(read[name])}, expected no such member"
+            else:
+                yield from _differences(expected[name], read[name], inner)
+    elif type(expected) is type(read) and isinstance(expected, list | tuple) and len(expected) == len(read):
+        for index, (one, other) in enumerate(zip(expected, read, strict=True)):
+            yield from _differences(one, other, f"{path}[{index}]")
+    elif type(expected) is not type(read) or expected != read:
+        yield f"{path or 'the message'} is {_text(read)}, expected {_text(expected)}"
+
+
+def _bytes_differ(expected: bytes, read: bytes) -> str:
+    begin = _common_prefix(expected, read)
+    return f"byte {begin} is {read[begin : begin + 8]!r}, expected {expected[begin : begin + 8]!r}"
+
+
+def _size(item: TapeItem) -> str:
+    return "a tombstone" if item.value is None else f"a message of {len(item.value):,} bytes"
+
+
+def _text(value: object) -> str:
+    return short(value) if isinstance(value, str) else short(str(value)).strip("'") if value is not None else "null"
+
+
+def finding(place: Place, wrong: Wrong, expected: TapeItem | None, text: str, count: int = 1) -> Finding:
+    return Finding(wrong, *place, order_of(expected), text, count)

@@ -1,0 +1,69 @@
+"""Readers by what `--from` says: the URLs that `--to` takes, paths of folders and files, and standard input."""
+
+from __future__ import annotations
+
+import sys
+from itertools import chain
+from typing import IO, Final
+
+from simulator.errors import SinkError, UsageError, did_you_mean
+from simulator.sinks.files import parse_folder
+from simulator.truth.verify.comparison import Reader
+from simulator.truth.verify.files import (
+    EnvelopeReader,
+    FolderReader,
+    StreamReader,
+    avro_records,
+    envelopes,
+    is_envelope,
+    lines,
+)
+
+SCHEMES: Final = ("-", "file", "parquet", "kafka")
+
+
+def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Reader:
+    """What `--from` names: `-`, `file:DIR?partitions=6`, `parquet:DIR`, `kafka://HOST:PORT/TOPIC`, or a path.
+
+    `prefix_bytes`: how many bytes files of Avro leave away of each value. `binary`: values are no lines. Raises
+    UsageError, SinkError.
+    """
+    scheme = url.partition(":")[0]
+    if url == "-":
+        if sys.stdin is None:
+            raise SinkError("--from -: there is no standard input.")
+        return _stream("standard input", sys.stdin.buffer, 1, prefix_bytes, binary=binary)
+    if scheme == "kafka":
+        from simulator.sinks.kafka.reader import open_kafka_reader
+
+        return open_kafka_reader(url)
+    if "://" in url and scheme not in SCHEMES:
+        raise UsageError(f"--from {url}: messages are read from {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}")
+    if scheme not in ("file", "parquet") or url == scheme:
+        url = f"file:{url}"
+    path, partitions = parse_folder(url)
+    named = partitions if "partitions=" in url.partition("?")[2] else None
+    if path.is_dir():
+        return FolderReader(url, path, named, prefix_bytes)
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise UsageError(f"--from {url}: {path}: {error.strerror}.") from None
+    try:
+        return _stream(str(path), file, partitions, prefix_bytes, binary=binary, avro=path.suffix == ".avro")
+    except BaseException:
+        file.close()
+        raise
+
+
+def _stream(
+    name: str, file: IO[bytes], partitions: int, prefix_bytes: int, *, binary: bool, avro: bool = False
+) -> Reader:
+    if avro:
+        return StreamReader(name, file, avro_records(file), partitions, prefix_bytes)
+    first = file.readline()
+    if first and is_envelope(first):
+        return EnvelopeReader(name, file, envelopes(chain([first], file), name), partitions)
+    if binary:
+        raise UsageError(f"--from {name}: the format is binary, and these are no lines of --envelope.")
+    return StreamReader(name, file, lines(file, first), partitions)

@@ -1,0 +1,147 @@
+"""The messages of one partition in order, as Arrow columns: expected ones, or those that were read.
+
+A tape grows at its end; a cursor goes along it. What is behind the cursor is kept up to a number of bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# Columns by name: `value`, and those of `MORE` that are known.
+Records: TypeAlias = pa.RecordBatch
+MORE: Final = ("key", "tag", "timestamp_ms", "headers")
+
+# What a message is recognised by: its value, of a tombstone its key.
+Identity: TypeAlias = bytes | tuple[bytes | None]
+
+
+@dataclass(slots=True)
+class Item:
+    """A message on a tape: its index, what it is recognised by, and its row among columns."""
+
+    index: int
+    identity: Identity
+    records: Records = field(repr=False)
+    row: int
+
+    @property
+    def value(self) -> bytes | None:
+        return self.identity if isinstance(self.identity, bytes) else None
+
+    def get(self, column: str) -> object:
+        """A column's value, None where it is not known."""
+        return self.records.column(column)[self.row].as_py() if column in self.records.schema.names else None
+
+    def copied(self) -> Item:
+        """The same message, that keeps no other one in memory."""
+        one = self.records.slice(self.row, 1)
+        return Item(self.index, self.identity, pa.RecordBatch.from_pylist(one.to_pylist(), schema=one.schema), 0)
+
+
+class Tape:
+    """Messages by their index from 0 on, the cursor at the next one. `final`: nothing more comes."""
+
+    def __init__(self, kept_bytes: int) -> None:
+        self.cursor = self.end = 0
+        self.final = False
+        self._starts: deque[int] = deque()
+        self._parts: deque[Records] = deque()
+        self._kept_bytes = kept_bytes
+        self._bytes = 0  # of all parts
+
+    def __len__(self) -> int:
+        """Messages from the cursor on."""
+        return self.end - self.cursor
+
+    @property
+    def first(self) -> int:
+        """The index of the oldest message that is kept."""
+        return self._starts[0] if self._starts else self.end
+
+    def push(self, records: Records) -> None:
+        if records.num_rows:
+            self._starts.append(self.end)
+            self._parts.append(records)
+            self.end += records.num_rows
+            self._bytes += records.nbytes
+
+    def advance(self, count: int) -> None:
+        self.cursor += count
+        while len(self._parts) > 1 and self._starts[1] <= self.cursor and self._bytes > self._kept_bytes:
+            self._starts.popleft()
+            self._bytes -= self._parts.popleft().nbytes
+
+    def ahead(self) -> Records | None:
+        """The messages at the cursor that are together in memory."""
+        if self.cursor == self.end:
+            return None
+        number = bisect_right(self._starts, self.cursor) - 1
+        return self._parts[number].slice(self.cursor - self._starts[number])
+
+    def item(self, index: int) -> Item | None:
+        """A message by its index, None where it is not kept."""
+        if not self.first <= index < self.end:
+            return None
+        number = bisect_right(self._starts, index) - 1
+        return _item(self._parts[number], index - self._starts[number], index)
+
+    def items(self, first: int, stop: int) -> list[Item]:
+        """Messages by their indexes, as far as there are any."""
+        found = []
+        for start, part in zip(self._starts, self._parts, strict=True):
+            low, high = max(first, start), min(stop, start + part.num_rows)
+            if low < high:
+                values = part.column("value").slice(low - start, high - low).to_pylist()
+                for offset, value in enumerate(values):
+                    row = low - start + offset
+                    identity = value if value is not None else (_key(part, row),)
+                    found.append(Item(low + offset, identity, part, row))
+        return found
+
+    def behind(self, identity: Identity) -> int | None:
+        """The last index before the cursor of a message, None where it is not kept."""
+        for start, part in zip(reversed(self._starts), reversed(self._parts), strict=True):
+            row = _row_of(part, identity, 0, self.cursor - start)
+            if row is not None:
+                return start + row
+        return None
+
+    def find(self, identity: Identity) -> int | None:
+        """The first index of a message from the cursor on."""
+        for start, part in zip(self._starts, self._parts, strict=True):
+            row = _row_of(part, identity, max(0, self.cursor - start), part.num_rows)
+            if row is not None:
+                return start + row
+        return None
+
+
+def _row_of(part: Records, identity: Identity, first: int, stop: int) -> int | None:
+    """The first row of a message among those of a range."""
+    if stop <= first:
+        return None
+    values = part.column("value").slice(first, stop - first)
+    if isinstance(identity, bytes):
+        index = int(pc.index(values, pa.scalar(identity, values.type)).as_py())
+        return first + index if index >= 0 else None
+    for row in range(len(values)):
+        if not values[row].is_valid and _key(part, first + row) == identity[0]:
+            return first + row
+    return None
+
+
+def _item(part: Records, row: int, index: int) -> Item:
+    value = part.column("value")[row].as_py()
+    return Item(index, value if value is not None else (_key(part, row),), part, row)
+
+
+def _key(part: Records, row: int) -> bytes | None:
+    if "key" not in part.schema.names:
+        return None
+    key: bytes | None = part.column("key")[row].as_py()
+    return key

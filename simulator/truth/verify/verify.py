@@ -1,0 +1,94 @@
+"""From a job and `--from` to a verdict: the run is made again, and compares instead of sending."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from simulator.errors import UsageError
+from simulator.run.job import Job
+from simulator.run.plan import Limits
+from simulator.truth.verify.comparison import Comparison, Reader
+from simulator.truth.verify.findings import EXAMPLES, Verdict
+from simulator.truth.verify.opening import open_reader
+
+Opened = TypeVar("Opened", bound=Any)
+
+# What a record says of a run, and the option that would contradict it.
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Which part of a stream was sent, and how it was routed."""
+
+    limit: int | None = None
+    turns: int | None = None
+    start_at: int = 0
+    snapshot: bool | None = None
+    route: str | None = None
+
+
+def verify_job(
+    job: Job, origin: str | Reader, expectation: Expectation, *, at_least_once: bool = False, examples: int = EXAMPLES
+) -> Verdict:
+    """Compare what is read with what a run of the job would send. Raises UsageError where the run has no end and where
+    nothing that is read is expected, SinkError."""
+    limits = Limits(expectation.start_at, expectation.limit, expectation.turns)
+    if job.stream.turns is None and limits.changes is None and limits.turns is None:
+        raise UsageError(
+            f"{job.scenario.file} has no end: say how much was sent, with --limit, --turns or --record of the run."
+        )
+    if isinstance(origin, str):
+        container = job.codec.layout.container
+        prefix_bytes = 0 if container is None else container.framing
+        origin = open_reader(origin, prefix_bytes=prefix_bytes, binary=job.codec.format.binary)
+    try:
+        sink = Comparison(origin, job.format, _keys(job), at_least_once=at_least_once, examples=examples)
+        run = job.run(sink, limits=limits, route=expectation.route, snapshot=expectation.snapshot)
+        run()
+    finally:
+        origin.close()
+    return sink.verdict
+
+
+def _keys(job: Job) -> Mapping[str, Sequence[str]]:
+    """By table, the columns of its primary key."""
+    return {table.id.name: table.primary_key for table in job.stream.first_tables}
+
+
+def recorded(path: Path, opening: Opened, expectation: Expectation) -> tuple[Opened, Expectation]:
+    """An opening and an expectation with what a run's record says of it. Raises UsageError."""
+    facts = _read(path)
+    run = facts["run"]
+    if run.get("--clock") == "wall":
+        raise UsageError(
+            f"--record {path}: the run had --clock wall, so its messages have the time of their writing: bytes of"
+            " another run cannot be the same. Verify a run with --clock simulated."
+        )
+    for option, said, found in (
+        ("-f", opening.format, facts["format"]),
+        ("--source", opening.source, facts["source"]),
+        ("--seed", opening.seed, facts["seed"]),
+    ):
+        if said is not None and str(said) != str(found) and not str(found).startswith(f"{said}-"):
+            raise UsageError(f"{option} {said}: --record {path} is of a run with {option} {found}.")
+    if Path(opening.scenario).stem != Path(facts["scenario"]).stem:
+        raise UsageError(f"{opening.scenario}: --record {path} is of a run of {facts['scenario']}.")
+    opening = replace(opening, source=facts["source"], seed=facts["seed"], broker=run["broker"])
+    first, stop = facts["first_turn"], facts["next_turn"]
+    return opening, Expectation(None, stop - first, first, run["snapshot"] == "true", run["route"] or expectation.route)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Raises UsageError for a file that is no record."""
+    try:
+        facts = json.loads(path.read_bytes())
+        if facts["version"] == VERSION and {"run", "format", "source", "seed", "next_turn"} <= facts.keys():
+            return dict(facts)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise UsageError(f"--record {path}: it is no record of a run, as `cdcsim run --record` writes them.")

@@ -1,0 +1,210 @@
+"""The verdict on what runs write: every format and place clean, findings in words, other input in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Command, cdcsim
+
+import simulator
+from simulator.formats import FORMATS
+from simulator.truth.verify.findings import Wrong
+
+BINARY = ("cloudcanal-dts-avro", "drs-avro", "dts-avro")
+
+
+def publish(scenario: str, format: str, to: str, **options: Any) -> None:
+    simulator.publish(scenario, format, to, **options)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("form", ["file", "parquet", "envelope"])
+def test_what_a_run_wrote_is_right(format: str, form: str, tmp_path: Path) -> None:
+    """Every event once, with a snapshot, in two partitions; Parquet and envelopes have keys and headers, too."""
+    options = {"snapshot": True, "limit": 30}
+    to = f"{'parquet' if form == 'parquet' else 'file'}:{tmp_path / 'out'}?partitions=2"
+    publish("tour", format, to, envelope=form == "envelope", **options)
+    verdict = simulator.verify("tour", format, to, **options)
+    assert verdict.ok, str(verdict)
+    assert verdict.right == verdict.expected == verdict.read > 15
+
+
+@pytest.mark.parametrize("format", ["canal-json", "dts-avro"])
+def test_one_stream(format: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file in stream order, and standard input."""
+    binary = format in BINARY
+    path = tmp_path / f"all.{'avro' if binary else 'jsonl'}"
+    publish("crud", format, f"file:{path}", limit=100)
+    assert simulator.verify("crud", format, path, limit=100).ok
+    arguments = ["crud", "-f", format, "--limit", "100"]
+    if binary:
+        arguments += ["--envelope"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(cdcsim("run", *arguments, "-q").stdout.encode())))
+    done = command("verify", *arguments[:5], "--from", "-")
+    assert "100 of 100 messages are right (100 read)" in done.out
+
+
+def test_a_record_says_what_was_sent(tmp_path: Path, command: Command) -> None:
+    to, record, report = f"file:{tmp_path / 'out'}?partitions=3", str(tmp_path / "run.json"), tmp_path / "report.json"
+    run = ["orders", "-f", "dts-canal-json"]
+    command("run", *run, "--seed", "9", "--start-at", "500", "--limit", "80", "--to", to, "--record", record)
+    done = command("verify", *run, "--from", to, "--record", record, "--report", str(report))
+    assert "messages are right" in done.out
+    assert json.loads(report.read_bytes())["ok"] is True
+    failed = command("verify", *run, "--from", to, "--record", record, "--seed", "8", status=2)
+    assert "--seed 8" in failed.err
+    assert "--seed 9" in failed.err
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def test_findings_in_words(tmp_path: Path, command: Command) -> None:
+    """Of one file: what was expected, what came, at which turn."""
+    publish("crud", "canal-json", f"file:{tmp_path / 'out'}", limit=40)
+    path = tmp_path / "out" / "example-0.jsonl"
+    lines = lines_of(path)
+    lines[20] = lines[20].replace(b'"name":"', b'"name":"x', 1)
+    foreign = b'{"data":[{"id":"1"}],"database":"d","es":1,"id":1,"isDdl":false,"old":null,"pkNames":["id"],"sql":"",'
+    foreign += b'"table":"t","ts":1,"type":"INSERT"}\n'
+    lines[30:30] = [foreign]
+    lines[10] = lines[10][:50] + b"\n"
+    del lines[5]
+    path.write_bytes(b"".join(lines))
+    done = command(
+        "verify", "crud", "-f", "canal-json", "--limit", "40", "--from", f"file:{tmp_path / 'out'}", status=1
+    )
+    for words in (
+        "37 of 40 messages are right (40 read)",
+        "1 missing\n  example-0: ",
+        "(turn 5.0) is missing",
+        "1 altered\n  example-0: ",
+        "(turn 20.0) is altered: data[0].name is 'x",
+        "1 foreign\n  example-0: INSERT t id='1' is not of this stream",
+        "1 undecodable\n  example-0: ",
+        "(turn 10.0) came as a message of 50 bytes that cannot be read",
+    ):
+        assert words in done.out, done.out
+
+
+def at_least_once(folder: Path, first: int, stop: int, *, behind: int) -> None:
+    """A stretch of the only file again, behind one of its messages."""
+    path = folder / "example-0.jsonl"
+    lines = lines_of(path)
+    path.write_bytes(b"".join([*lines[:behind], *lines[first:stop], *lines[behind:]]))
+
+
+@pytest.mark.parametrize(("first", "stop", "behind"), [(20, 60, 60), (0, 300, 300), (99, 100, 100), (300, 900, 900)])
+def test_redelivery_is_told_from_doubling(first: int, stop: int, behind: int, tmp_path: Path) -> None:
+    """Back to an earlier place, and from there on in the old order."""
+    publish("crud", "canal-json", f"file:{tmp_path}", limit=1000)
+    at_least_once(tmp_path, first, stop, behind=behind)
+    strict = simulator.verify("crud", "canal-json", tmp_path, limit=1000)
+    assert strict.counts == {Wrong.DOUBLED: stop - first}, str(strict)
+    assert strict.right == 1000
+    allowed = simulator.verify("crud", "canal-json", tmp_path, limit=1000, at_least_once=True)
+    assert allowed.ok, str(allowed)
+    assert allowed.redelivered == stop - first
+
+
+def test_a_stretch_that_stops_short_is_no_redelivery(tmp_path: Path) -> None:
+    publish("crud", "canal-json", f"file:{tmp_path}", limit=1000)
+    at_least_once(tmp_path, 200, 230, behind=400)
+    verdict = simulator.verify("crud", "canal-json", tmp_path, limit=1000, at_least_once=True)
+    assert verdict.counts == {Wrong.DOUBLED: 30}
+    assert "and the 29 after it" in str(verdict)
+
+
+@pytest.mark.parametrize("count", [3, 700, 5_000])
+def test_long_gaps_and_long_insertions(count: int, tmp_path: Path) -> None:
+    """Longer than what is looked at ahead: one finding, and nothing behind it."""
+    publish("crud", "canal-json", f"file:{tmp_path}", limit=12_000)
+    path = tmp_path / "example-0.jsonl"
+    lines = lines_of(path)
+    path.write_bytes(b"".join(lines[:2000] + lines[2000 + count :]))
+    verdict = simulator.verify("crud", "canal-json", tmp_path, limit=12_000)
+    assert verdict.counts == {Wrong.MISSING: count}, str(verdict)
+    foreign = [
+        b'{"data":[{"id":"%d"}],"es":1,"table":"t","type":"INSERT","pkNames":["id"]}\n' % i for i in range(count)
+    ]
+    path.write_bytes(b"".join([*lines[:2000], *foreign, *lines[2000:]]))
+    verdict = simulator.verify("crud", "canal-json", tmp_path, limit=12_000)
+    assert verdict.counts == {Wrong.FOREIGN: count}, str(verdict)
+
+
+def test_a_shuffled_file_loses_nothing(tmp_path: Path) -> None:
+    publish("crud", "canal-json", f"file:{tmp_path}", limit=400)
+    path = tmp_path / "example-0.jsonl"
+    lines = lines_of(path)
+    random.Random(3).shuffle(lines)
+    path.write_bytes(b"".join(lines))
+    verdict = simulator.verify("crud", "canal-json", tmp_path, limit=400)
+    assert set(verdict.counts) <= {Wrong.REORDERED, Wrong.REORDERED_IN_KEY}
+    assert verdict.right == verdict.read == 400
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": 5}, "none of the first .* is one that is expected: they read as canal-json"),
+        ({"format": "oms-default"}, "they are not oms-default"),
+        ({"format": "dts-avro"}, "is binary, and these are no lines|they are not dts-avro"),
+        ({"scenario": "orders"}, "of another scenario"),
+        ({"limit": None}, "has no end: say how much was sent"),
+        ({"start_at": 5000}, "none of the first"),
+        ({"origin": "file:{}?partitions=1"}, "is beyond partitions=1"),
+        ({"origin": "file:{}"}, "say how many partitions"),
+        ({"origin": "file:{}?partitions=5"}, "are in other partitions than expected|none of the first"),
+        ({"origin": "file:{}/nothing"}, "No such file"),
+        ({"origin": "redis://x/y"}, "messages are read from -, file, parquet, kafka"),
+    ],
+)
+def test_other_input_is_one_sentence(options: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """And never a verdict."""
+    publish("crud", "canal-json", f"file:{tmp_path}?partitions=3", limit=3000, route="key")
+    origin = options.pop("origin", "file:{}?partitions=3").format(tmp_path)
+    arguments = {"scenario": "crud", "format": "canal-json", "limit": 3000, "route": "key", **options}
+    scenario, format = arguments.pop("scenario"), arguments.pop("format")
+    if format == "dts-avro":
+        arguments.pop("route")
+    with pytest.raises(simulator.UsageError, match=words) as error:
+        simulator.verify(scenario, format, origin, **arguments)
+    assert "\n" not in str(error.value)
+
+
+def test_an_empty_place_and_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(simulator.UsageError, match="there are no files"):
+        simulator.verify("crud", "canal-json", tmp_path, limit=3)
+    (tmp_path / "example-0.jsonl").touch()
+    with pytest.raises(simulator.UsageError, match="has no messages, and 3 are expected"):
+        simulator.verify("crud", "canal-json", tmp_path, limit=3)
+    (tmp_path / "example-0.jsonl").rename(tmp_path / "example-0.parquet")
+    with pytest.raises(simulator.SinkError, match="no whole file of Parquet"):
+        simulator.verify("crud", "canal-json", tmp_path, limit=3)
+    record = tmp_path / "record.json"
+    record.write_text("{}")
+
+
+def test_kafka(tmp_path: Path) -> None:
+    """The broker in this process: four partitions, keys and headers."""
+    from confluent_kafka import Producer
+
+    from simulator.sinks.kafka.mock import MockCluster
+
+    cluster = MockCluster()
+    cluster.create("verified")
+    url = f"kafka://{cluster.servers}/verified"
+    publish("orders", "dts-canal-json", url, limit=600, route="key")
+    verdict = simulator.verify("orders", "dts-canal-json", url, limit=600, route="key")
+    assert verdict.ok, str(verdict)
+    producer = Producer({"bootstrap.servers": cluster.servers, "log_level": 0})
+    producer.produce("verified", b"{}", partition=1)
+    producer.flush()
+    verdict = simulator.verify("orders", "dts-canal-json", url, limit=600, route="key")
+    assert verdict.counts == {Wrong.UNDECODABLE: 1}, str(verdict)
