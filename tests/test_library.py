@@ -22,7 +22,10 @@ What `import simulator` offers; names are loaded on first use. Options have the 
 options of `cdcsim`. The docstrings make this page: `pytest tests/test_library.py --update-goldens` writes it anew.
 """
 # Described at length; of the others the page has the first sentence.
-LONG = ("messages", "publish", "simulate", "Simulation", "verify", "Verdict", "decode", "Change", "Message", "RowChange")
+LONG = (
+    *("messages", "publish", "simulate", "Simulation", "verify", "Verdict", "decode", "Change"),
+    *("Message", "RowChange"),
+)
 
 
 def page() -> str:
