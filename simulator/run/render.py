@@ -133,7 +133,7 @@ class Renderer:
             for half in split(self._stamped(batch, write_ms), self.router.split_by(batch.table))
         ]
         events = [self._stamped_event(event, write_ms) for event in block.events]
-        return Changes(halves, events, self.stream)
+        return Changes(halves, events, self.stream, block.snapshot_turn)
 
     def _without_unsent(self, block: Block) -> Block:
         """A block without the tables about which nothing is sent."""

@@ -95,3 +95,26 @@ def number_bytes(numbers: pa.Array, width: int | None = None) -> pa.Array:
     np.cumsum(present.sum(axis=1), out=ends[1:])
     buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(cells[present]))]
     return pa.Array.from_buffers(pa.binary(), len(values), buffers, -1)
+
+
+def signed_bytes(numbers: pa.Array) -> pa.Array:
+    """Signed 64-bit numbers in two's complement, big-endian, as few bytes as hold the number and its sign.
+
+    >>> signed_bytes(pa.array([0, 127, 128, -128, -129, None], pa.int64())).to_pylist()
+    [b'\\x00', b'\\x7f', b'\\x00\\x80', b'\\x80', b'\\xff\\x7f', None]
+    """
+    nulls = nulls_of(numbers)
+    values = np.asarray(numbers.fill_null(0)).astype(np.int64)
+    cells = values.astype(">i8").view(np.uint8).reshape(-1, 8)
+    # a number below 2^(8n - 1) in size has n bytes; of a negative one that is the size of its complement
+    sizes = 1 + np.searchsorted(_SIZES, (values ^ (values >> 63)).astype(np.uint64), side="right")
+    present = np.arange(8) >= 8 - sizes[:, None]
+    if nulls is not None:
+        present[nulls] = False
+    ends = np.zeros(len(values) + 1, dtype=np.int32)
+    np.cumsum(present.sum(axis=1), out=ends[1:])
+    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(cells[present]))]
+    return pa.Array.from_buffers(pa.binary(), len(values), buffers, -1)
+
+
+_SIZES: Final = 1 << np.arange(7, 63, 8, dtype=np.uint64)

@@ -512,7 +512,7 @@ def test_a_full_load_has_the_text_of_its_tables(source: str, tmp_path: Path) -> 
     assert printed == (
         "CREATE TABLE `t` (\n"
         f"  `id` int{'' if source == 'mysql-8.0' else '(10)'} unsigned NOT NULL AUTO_INCREMENT,\n"
-        f"  `n` varchar(9){' CHARACTER SET latin1' if source == 'mysql-8.0' else ''} COLLATE latin1_bin DEFAULT 'x',\n"
+        f"  `n` varchar(9) CHARACTER SET latin1 COLLATE latin1_bin DEFAULT 'x',\n"
         "  `d` decimal(8,2) DEFAULT '1.50',\n"
         f"  `ts` timestamp(3) {'NULL' if source == 'mysql-8.0' else 'NOT NULL'} DEFAULT CURRENT_TIMESTAMP(3)"
         " ON UPDATE CURRENT_TIMESTAMP(3),\n"

@@ -40,8 +40,8 @@ def test_the_table_is_made_of_the_decoders(request: pytest.FixtureRequest) -> No
 @pytest.mark.parametrize("format", FORMATS)
 def test_changes_carry_what_is_declared(format: str) -> None:
     """Members that are declared are in every change, the others in none."""
-    changes = [change for each in messages(format) for change in simulator.decode(format, each.value or b"")]
-    assert len(changes) >= len(messages(format)) > 10
+    changes = [change for each in messages(format) if each.value for change in simulator.decode(format, each.value)]
+    assert len(changes) >= sum(each.value is not None for each in messages(format)) > 10
     for change in changes:
         assert isinstance(change, Change)
         carried = {name for name in MEMBERS if getattr(change, name) is not None}

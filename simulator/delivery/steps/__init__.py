@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.model import Event
+from simulator.model import Event, Table
 
 
 class History(Protocol):
@@ -27,15 +27,22 @@ class History(Protocol):
         """The first transaction border at or after a turn."""
         ...
 
+    def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:
+        """The tables of the snapshot before a turn in its order, and the texts that create them ("": the system has
+        none)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What a block holds: row changes and transaction marks of the kinds that the product sends, a batch for a table
-    version and kind, and all single events, those that it does not send among them."""
+    version and kind, and all single events, those that it does not send among them. `snapshot_turn`: of a block of a
+    snapshot, the turn that it stands before."""
 
     batches: Sequence[ChangeBatch]
     events: Sequence[Event]
     history: History
+    snapshot_turn: int | None = None
 
 
 Step: TypeAlias = Callable[[Changes], Changes]

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
+from simulator.delivery.steps.documents import typed_documents
 from simulator.delivery.steps.images import logged_images
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats.canal.cells import cell
 from simulator.formats.canal.codes import code_cell
 from simulator.formats.canal.definitions import type_text
-from simulator.formats.canal.json_column import typed_documents
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.canal.packing import RowsEvents
 from simulator.formats.canal.routing import routing

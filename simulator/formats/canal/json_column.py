@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import Delta, scatter
-from simulator.delivery.steps import Changes
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import typed_json
 from simulator.text.decimals import grouped_text
@@ -96,12 +94,3 @@ def _write(value: Any, version: str, out: list[str]) -> None:
         out.append('"' + value.translate(_NAMED_ONLY if version == "1.1.4" else _ESCAPES) + '"')
     else:
         out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
-
-
-def typed_documents(changes: Changes) -> Changes:
-    """Gives Canal, which prints binary JSON documents itself, those with types of their own."""
-    batches = [
-        batch if batch.typed_json is None else replace(batch.typed_json, envelope=batch.envelope)
-        for batch in changes.batches
-    ]
-    return replace(changes, batches=batches)

@@ -19,6 +19,7 @@ class Field:
     `default` is the text of its DEFAULT (a SQL expression), None without one; `typed_in` are the types, as typed, of
     all columns that the same statement defined; `default_dropped`: not even NULL is its default.
     `inline_key`: PRIMARY KEY was typed with the column; `retyped`: a later statement typed the column without it.
+    `implied`: nobody typed its `default` and `on_update`.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Field:
     inline_key: bool = False
     retyped: bool = False
     comment: str = ""
+    implied: bool = False
 
     def column(self) -> Column:
         return Column(
@@ -44,9 +46,9 @@ class Field:
             self.nullable,
             typed_in=self.typed_in,
             key_retyped=self.retyped,
-            default=self.default,
+            default=None if self.implied else self.default,
             auto_increment=self.auto,
-            on_update=self.on_update,
+            on_update=self.on_update and not self.implied,
             comment=self.comment,
         )
 
@@ -94,6 +96,7 @@ class Definition:
     temporary: bool = False
     transactional: bool = True  # False: MyISAM and the like, whose changes cannot be rolled back
     version: int = 0
+    comment: str = ""
 
     def position(self, name: str) -> int | None:
         """The position of the column of this name; case does not matter."""
@@ -102,7 +105,9 @@ class Definition:
 
     def without_spellings(self) -> Definition:
         """The definition as the server has it: nothing says how its types were typed."""
-        fields = tuple(replace(field, typed_in=(), inline_key=False, retyped=False) for field in self.fields)
+        fields = tuple(
+            replace(field, typed_in=(), inline_key=False, retyped=False, implied=False) for field in self.fields
+        )
         return replace(self, fields=fields)
 
     @property
@@ -117,7 +122,13 @@ class Definition:
             UniqueKey(key.name, self._stored_names(key)) for key in self.keys if key.kind == "unique" and all(key.names)
         )
         return Table(
-            self.id, tuple(column.column() for column in self.fields), names, self.version, unique, self.charset
+            self.id,
+            tuple(column.column() for column in self.fields),
+            names,
+            self.version,
+            unique,
+            self.charset,
+            self.comment,
         )
 
     def _stored_names(self, key: Key) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
         if not exists:
             raise SqlError(1050, id.name)
         if session.server.logs_existing and not temporary:
-            tables.log(session, SchemaChangeKind.CREATE_TABLE, None, existing.table, sql)
+            tables.log(session, SchemaChangeKind.CREATE_TABLE, existing.table, existing.table, sql)
         return
     if id.name in database.views:
         raise SqlError(1050, id.name)

@@ -98,6 +98,8 @@ class Alteration:
             self.auto = options.auto if options.auto is not None else self.auto
             if options.transactional is not None:
                 self.definition = replace(self.definition, transactional=options.transactional)
+            if options.comment is not None:
+                self.definition = replace(self.definition, comment=options.comment)
             if charset or collation:
                 charset = charset or self.definition.charset
                 collation = collation or default_collation(charset, self.server)

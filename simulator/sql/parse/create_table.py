@@ -61,6 +61,7 @@ def read_table(words: Reader, id: TableId, context: Context, text: str, *, tempo
         collation=context.collation,
         temporary=temporary,
         transactional=options.transactional is not False,
+        comment=options.comment or "",
     )
     words.at = max(after, words.at)
     partitioned = words.take("PARTITION", "BY")

@@ -1,6 +1,6 @@
 """The text of a table as SHOW CREATE TABLE prints it.
 
-A definition does not know comments of tables, partitions, or engines beyond whether they are transactional; expressions
+A definition does not know partitions, or engines beyond whether they are transactional; expressions
 are printed as they were typed.
 """
 
@@ -15,6 +15,7 @@ from typing import Final
 from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import types as mysql_types
+from simulator.sources.mysql.json import plain_double
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.catalog.servers import Server, default_collation
 from simulator.sql.parse.words import quoted
@@ -22,13 +23,14 @@ from simulator.sql.parse.words import quoted
 # Of a DECIMAL.
 MAX_DIGITS: Final = 65
 _NOW: Final = re.compile(r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*(\d*)\s*\))?", re.IGNORECASE)
+_EXPONENT: Final = re.compile("e", re.IGNORECASE)
 _KEYS: Final = {"primary": "PRIMARY KEY", "unique": "UNIQUE KEY", "index": "KEY", "fulltext": "FULLTEXT KEY"}
 
 
 def show_create(definition: Definition, server: Server, next_auto: int = 1) -> str:
     """The statement, on several lines."""
     lines = [f"{quoted(field.name)} {_column(field, definition, server)}" for field in definition.fields]
-    lines += [_key(key) for key in definition.keys if all(key.names)]
+    lines += [_key(key) for key in _sorted_keys(definition) if all(key.names)]
     lines += [_foreign(link, definition.id) for link in definition.foreign]
     lines += [f"CONSTRAINT {quoted(name)} CHECK ({text})" for name, text in definition.checks]
     body = ",\n".join(f"  {line}" for line in lines)
@@ -65,33 +67,81 @@ def selected_column(field: Field, definition: Definition, server: Server) -> str
     return text if server.id == "mysql-5.7" else re.sub(r"(?<=SET |ATE )utf8(?=_| |$)", "utf8mb3", text)
 
 
-def _column_text(field: Field, charset: str, server: Server) -> str:
+def as_printed(definition: Definition) -> Definition:
+    """The definition as the server has it: nothing says how types were typed, and defaults are what it prints."""
+    definition = definition.without_spellings()
+    fields = tuple(replace(field, default=printed_default(field)) for field in definition.fields)
+    return replace(definition, fields=fields)
+
+
+def printed_default(field: Field) -> str | None:
+    """The DEFAULT of a column as the server prints it: a value of the column's type, in quotes; an expression as it was
+    typed; None for none or NULL.
+
+    >>> from simulator.sources.mysql.types import parse_type
+    >>> texts = [("time(3)", "'1:00:00.5'"), ("int(3) zerofill", "7"), ("double", "1e7"), ("bit(3)", "5")]
+    >>> [printed_default(Field("c", parse_type(type), default=default)) for type, default in texts]
+    ["'1:00:00.500'", "'007'", "'10000000'", "b'101'"]
+    """
+    if field.default is None or field.default.upper() == "NULL":
+        return None
+    if field.default.startswith("(") or _NOW.fullmatch(field.default):
+        return field.default
+    text = field.default.strip("'")
+    type, family = field.type, mysql_table.family(field.type)
+    match family:
+        case "bit":
+            value = int(text[2:], 2) if text[:2].lower() == "b'" else int(text)
+            return f"b'{value:b}'"
+        case "decimal":
+            unit = Decimal(1).scaleb(-mysql_table.precision_scale(type)[1])
+            text = format(Decimal(text).quantize(unit, context=Context(prec=MAX_DIGITS)), "f")
+        case "integer":
+            text = {"TRUE": "1", "FALSE": "0"}.get(text.upper(), text)
+            text = text.zfill(type.length or 0) if type.zerofill else text
+        case "float" if _EXPONENT.search(text):
+            text = plain_double(float(text))
+        case "time" | "datetime" if type.length and text[-1:].isdigit():
+            whole, _, fraction = text.partition(".")
+            text = f"{whole}.{fraction.ljust(type.length, '0')}"
+        case "binary" if type.name == "binary":
+            text += r"\0" * ((type.length or 1) - len(text))
+        case "text" if type.name == "char":
+            text = text.rstrip(" ")
+    return f"'{text}'"
+
+
+def _column_text(field: Field, definition: Definition, server: Server) -> str:
     """A column's type, character set, NOT NULL and default."""
-    text = mysql_types.type_text(field.type, style=server.type_style)
-    if field.type.charset and field.type.charset != charset:
-        text += f" CHARACTER SET {field.type.charset}"
-        if server.mariadb and field.collation:
-            text += f" COLLATE {field.collation}"
+    text = mysql_types.type_text(field.type, style=server.type_style) + _charset_text(field, definition, server)
     large = mysql_table.family(field.type) in ("json", "geometry") or field.type.name.endswith(("text", "blob"))
     if not field.nullable:
         text += " NOT NULL"
         if field.auto:
             return text + (" DEFAULT '0'" if server.quotes_numbers else " DEFAULT 0")
-    if field.default is not None and field.default.upper() != "NULL":
-        default_text = field.default.strip("'")
-        if mysql_table.family(field.type) == "decimal":
-            unit = Decimal(1).scaleb(-mysql_table.precision_scale(field.type)[1])
-            default_text = format(Decimal(default_text).quantize(unit, context=Context(prec=MAX_DIGITS)), "f")
-        if field.type.name == "bit":
-            value = int(default_text[2:], 2) if default_text[:2].lower() == "b'" else int(default_text)
-            return f"{text} DEFAULT b'{value:b}'"
-        if field.type.name == "binary":
-            default_text += r"\0" * ((field.type.length or 1) - len(default_text))
-        if field.default.startswith("(") or field.default.upper().startswith(("CUR", "NOW")):
-            return f"{text} DEFAULT {field.default}"
+    default = printed_default(field)
+    if default is not None:
         number = mysql_table.family(field.type) in ("integer", "decimal", "float") and not server.quotes_numbers
-        return f"{text} DEFAULT {default_text if number else f'{chr(39)}{default_text}{chr(39)}'}"
+        return f"{text} DEFAULT {default.strip(chr(39)) if number else default}"
     return text + (" DEFAULT NULL" if field.nullable and not large else "")
+
+
+def _charset_text(field: Field, definition: Definition, server: Server) -> str:
+    """Character set and collation, where they are not those of the table."""
+    charset = field.type.charset
+    if not charset:
+        return ""
+    usual, of_charset = definition.collation or default_collation(definition.charset, server), ""
+    of_charset = default_collation(charset, server)
+    collation = field.collation or (usual if charset == definition.charset else of_charset)
+    if server.mariadb:
+        if charset != definition.charset:
+            return f" CHARACTER SET {charset}" + (f" COLLATE {field.collation}" if field.collation else "")
+        return f" CHARACTER SET {charset} COLLATE {collation}" if collation != usual else ""
+    text = f" CHARACTER SET {charset}" if (charset, collation) != (definition.charset, usual) else ""
+    if collation != of_charset or (text and server.modern):
+        text += f" COLLATE {collation}"
+    return text if server.id == "mysql-5.7" else re.sub(r"(?<=SET |ATE )utf8(?=_| |$)", "utf8mb3", text)
 
 
 def _column(field: Field, definition: Definition, server: Server) -> str:
@@ -100,12 +150,7 @@ def _column(field: Field, definition: Definition, server: Server) -> str:
 
 
 def _uncommented(field: Field, definition: Definition, server: Server) -> str:
-    text = _column_text(field, definition.charset, server)
-    usual = definition.collation or default_collation(definition.charset, server)
-    if field.type.charset == definition.charset and field.collation not in ("", usual):
-        type = mysql_types.type_text(field.type, style=server.type_style)
-        charset = "" if server.id == "mysql-5.7" else f" CHARACTER SET {field.type.charset}"
-        text = f"{type}{charset} COLLATE {field.collation}{text.removeprefix(type)}"
+    text = _column_text(field, definition, server)
     if field.auto:
         return re.sub(r"DEFAULT '?0'?$", "AUTO_INCREMENT", text)
     if field.generated is not None:
@@ -134,6 +179,18 @@ def _current_timestamp(digits: str | None, server: Server) -> str:
     return "CURRENT_TIMESTAMP" + (f"({digits})" if digits else "")
 
 
+def _sorted_keys(definition: Definition) -> list[Key]:
+    """The primary key, unique keys without nulls, those with nulls, other keys."""
+    nullable = {field.name.lower() for field in definition.fields if field.nullable}
+
+    def rank(key: Key) -> int:
+        if key.kind != "unique":
+            return {"primary": 0, "index": 3}.get(key.kind, 4)
+        return 1 if nullable.isdisjoint(name.lower() for name in key.names) else 2
+
+    return sorted(definition.keys, key=rank)
+
+
 def _key(key: Key) -> str:
     parts = ",".join(quoted(name) + ("" if length is None else f"({length})") for name, length in key.columns)
     return f"{_KEYS[key.kind]} {'' if key.kind == 'primary' else quoted(key.name) + ' '}({parts})"
@@ -159,3 +216,5 @@ def _options(definition: Definition, server: Server, next_auto: int) -> Iterator
     collation = definition.collation or usual
     if collation != usual or server.mariadb or (server.modern and definition.charset == "utf8mb4"):
         yield f"COLLATE={collation}"
+    if definition.comment:
+        yield f"COMMENT={mysql_types.quote(definition.comment)}"

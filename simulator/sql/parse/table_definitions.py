@@ -58,8 +58,8 @@ def _old_timestamp(field: Field, items: Items) -> Field:
     if field.default is None and not field.on_update:
         is_first = not any(f.type.name == "timestamp" and (f.on_update or f.default) for f in items.fields)
         if is_first and not any(f.type.name == "timestamp" for f in items.fields):
-            return replace(field, default="CURRENT_TIMESTAMP", on_update=True)
-        return replace(field, default="'0000-00-00 00:00:00'")
+            return replace(field, default="CURRENT_TIMESTAMP", on_update=True, implied=True)
+        return replace(field, default="'0000-00-00 00:00:00'", implied=True)
     return field
 
 
@@ -338,6 +338,7 @@ class TableOptions:
     collation: str = ""
     auto: int | None = None
     transactional: bool | None = None
+    comment: str | None = None
     present: bool = False
 
 
@@ -346,6 +347,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
     charset = collation = ""
     auto: int | None = None
     transactional: bool | None = None
+    comment: str | None = None
     present = False
     while not words.done:
         start = words.at
@@ -367,6 +369,9 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             if engine.lower() not in _ENGINES and engine.lower() not in _PLAIN_ENGINES:
                 raise Unsupported(f"the engine {engine}")
             transactional = engine.lower() not in _PLAIN_ENGINES
+        elif words.take("COMMENT"):
+            words.take("=")
+            comment = words.text()
         elif words.upper in _OPTIONS:
             words.next()
             words.one_of("DIRECTORY")
@@ -380,11 +385,11 @@ def table_options(words: Reader, context: Context) -> TableOptions:
         check_charset(charset)
     if collation and not charset:
         charset = collation.split("_")[0]
-    return TableOptions(charset, collation, auto, transactional, present)
+    return TableOptions(charset, collation, auto, transactional, comment, present)
 
 
 _OPTIONS: Final = frozenset((
-    "COMMENT", "ROW_FORMAT", "KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "CHECKSUM", "COMPRESSION", "CONNECTION",
+    "ROW_FORMAT", "KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "CHECKSUM", "COMPRESSION", "CONNECTION",
     "DATA", "INDEX", "DELAY_KEY_WRITE", "ENCRYPTION", "INSERT_METHOD", "MAX_ROWS", "MIN_ROWS", "PACK_KEYS", "PASSWORD",
     "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES", "TABLESPACE", "PAGE_CHECKSUM", "TRANSACTIONAL",
     "STORAGE",

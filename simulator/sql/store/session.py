@@ -16,7 +16,7 @@ from simulator.sql.catalog.definitions import Definition, Field, Routine, View
 from simulator.sql.catalog.servers import MODES, Server
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.parse.show_create import show_create
+from simulator.sql.parse.show_create import as_printed, show_create
 from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
 from simulator.sql.store.state import Objects, Statement, Transaction, connection_of
@@ -193,10 +193,10 @@ class Session:
             yield from database.tables.values()
 
     def current_rows(self) -> list[TableRows]:
-        """Each table's rows by number, and its CREATE TABLE text."""
+        """Each table's rows by number, and its CREATE TABLE text; tables as a server lists them, by name."""
         return [
             TableRows(data.table, dict(data.scan()), show_create(data.definition, self.server, data.next_auto))
-            for data in self.all_tables()
+            for data in sorted(self.all_tables(), key=lambda data: (data.table.id.database, data.table.id.name))
         ]
 
     def take_tables(self) -> list[Table]:
@@ -208,7 +208,7 @@ class Session:
     def forget_spellings(self) -> None:
         """Forget how types were typed: no log has that of tables that existed before."""
         for data in self.all_tables():
-            data.define(data.definition.without_spellings())
+            data.define(as_printed(data.definition))
 
     def with_next_version(self, definition: Definition) -> Definition:
         """The definition with a version that no table of this name had before."""

@@ -47,7 +47,8 @@ class Block:
     `batches` hold the row changes, each in stream order, one batch for a kind and a table version; `events` the DDL
     statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal. A
     heartbeat carries the number of the transaction that follows it; a snapshot has the CREATE TABLE of each table
-    before the first of its rows. `changes` counts the rows in `batches`.
+    before the first of its rows. `changes` counts the rows in `batches`. `snapshot_turn`: of a snapshot, the turn that
+    it stands before.
     """
 
     first_turn: int
@@ -55,6 +56,7 @@ class Block:
     batches: tuple[ChangeBatch, ...]
     events: tuple[Event, ...]
     changes: int
+    snapshot_turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,10 @@ class Stream(ABC):
         """The text of a table that the snapshot before a turn has; "" where the system has none."""
         return self.source.ddl.create_table(table)
 
+    def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:
+        """The tables of the snapshot before a turn in its order, and their texts as `create_table` gives them."""
+        return [(table, self.create_table(table, turn)) for table in self.tables_at(turn)]
+
     def snapshot_blocks(
         self, turn: int, rows_of: Callable[[Sequence[SnapshotPart]], Iterable[int]] | None = None
     ) -> Iterator[SnapshotBlock]:
@@ -286,7 +292,7 @@ class Stream(ABC):
             events = (SchemaChange(*at, kind, database, None, table, sql),)
         numbers = partial(self.snapshot_row_numbers, block)
         batch = ChangeBatch(table, READ, envelope, columns, None, row_numbers=numbers)
-        return Block(block.first, block.rows, (batch,) if block.rows else (), events, block.rows)
+        return Block(block.first, block.rows, (batch,) if block.rows else (), events, block.rows, block.turn)
 
     def read_block(self, where: TurnBlock | SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of either kind."""

@@ -300,6 +300,9 @@ class LiteralStream(Stream):
             self._cached_rows = turn, list(self.numbered_rows(turn))
         return self._cached_rows[1]
 
+    def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:
+        return [(table, self.create_table(table, turn)) for table, _, _ in self._rows_before(turn)]
+
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
         return (SnapshotPart(table) for table in range(len(self._rows_before(turn))))
 

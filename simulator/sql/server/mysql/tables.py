@@ -13,6 +13,7 @@ from simulator.sources.mysql import type_table
 from simulator.sources.mysql.types import type_text
 from simulator.sql.catalog.definitions import Definition
 from simulator.sql.catalog.servers import Server
+from simulator.sql.parse.show_create import as_printed
 from simulator.sql.server.mysql import binlog, metadata
 from simulator.sql.server.mysql.catalog import Catalog
 from simulator.sql.server.mysql.ddl import Change, Known, TableChange, change_of
@@ -164,10 +165,10 @@ class Tables:
         )
 
     def current_rows(self) -> list[TableRows]:
-        """The rows of all tables, and their CREATE TABLE as the server prints it."""
+        """The rows of all tables, by name, and their CREATE TABLE as the server prints it."""
         return [
             TableRows(tracked.table, tracked.sorted(), self.catalog.create_table(id))
-            for id, tracked in self.tracked.items()
+            for id, tracked in sorted(self.tracked.items(), key=lambda item: (item[0].database, item[0].name))
         ]
 
     def take(self) -> list[Table]:
@@ -178,7 +179,7 @@ class Tables:
 
     def forget_spellings(self) -> None:
         for tracked in self.tracked.values():
-            tracked.define(tracked.definition.without_spellings(), tracked.rows)
+            tracked.define(as_printed(tracked.definition), tracked.rows)
 
     def _reshaped(
         self, old: TrackedRows, definition: Definition, origins: Sequence[int] | None, *, is_last: bool

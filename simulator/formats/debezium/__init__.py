@@ -1,0 +1,1 @@
+"""Debezium: the connectors of debezium.io, with the converters of Kafka Connect."""

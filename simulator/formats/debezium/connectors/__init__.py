@@ -1,0 +1,1 @@
+"""The connectors, one module each: types, positions, ids of transactions."""

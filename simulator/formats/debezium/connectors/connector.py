@@ -1,0 +1,106 @@
+"""A connector: what differs between the sources that Debezium reads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from simulator.formats.debezium.options import ConnectorOptions
+from simulator.formats.debezium.schema import Schema
+from simulator.formats.debezium.values.cells import Converted
+from simulator.model import Column, SchemaChange, Table, TableId
+from simulator.sources.log import Entries
+from simulator.sources.source import Source
+from simulator.wire.fields import Cells, Field
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """An item of `tableChanges`: its type, the table's id in quotes, and the table, None if it was dropped."""
+
+    type: str
+    id: str
+    table: Table | None
+
+
+@dataclass(frozen=True, slots=True)
+class Published(SchemaChange):
+    """A message of the topic of schema changes: `table_names` is what its `source` says of tables, None for nothing.
+
+    `truncated`: the table that it empties, which is a message of that table's topic.
+    """
+
+    table_names: str | None = None
+    changes: tuple[TableChange, ...] = ()
+    truncated: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotOpened(SchemaChange):
+    """The beginning of a snapshot: its tables, with the texts that create them."""
+
+    created: tuple[tuple[Table, str], ...] = ()
+
+
+class Connector(ABC):
+    """A connector for a source, set up with these options.
+
+    * `name` stands in messages; `package` in names of schemas, where it differs for MongoDB.
+    * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
+    * `has_schema_changes`: it has a topic of schema changes.
+    """
+
+    name: ClassVar[str]
+    parts: ClassVar[str]
+    has_schema_changes: ClassVar[bool] = True
+
+    def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
+        self.options, self.source = options, source
+
+    @property
+    @abstractmethod
+    def source_schemas(self) -> Sequence[tuple[str, Schema]]:
+        """The connector's own members of `source`, behind those that all have."""
+
+    @abstractmethod
+    def source_fields(self) -> Sequence[Field]:
+        """The values of the same."""
+
+    @abstractmethod
+    def source_us(self, at: Any) -> Any:
+        """The time at the source in microseconds, of times in milliseconds."""
+
+    @abstractmethod
+    def convert(self, column: Column, *, snapshot: bool) -> Converted: ...
+
+    def cells(self, *, snapshot: bool) -> Cells:
+        """How columns' values are written."""
+        return lambda column: self.convert(column, snapshot=snapshot).cell
+
+    @abstractmethod
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """The text of each entry's transaction."""
+
+    @abstractmethod
+    def published(self, event: SchemaChange) -> Iterator[Published]:
+        """The messages of a statement."""
+
+    @abstractmethod
+    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
+        """A column in `tableChanges`, without its comment."""
+
+    def collection(self, table: TableId) -> str:
+        """The name of a table in counts of transactions: `shop.orders`."""
+        return str(table)
+
+    def columns(self, table: Table) -> Sequence[int] | None:
+        """Positions of the columns that are in a row; None: all."""
+        return None
+
+    def table_charset(self, table: Table) -> str | None:
+        """`defaultCharsetName`."""
+        return None

@@ -1,0 +1,154 @@
+"""The connectors for MySQL and MariaDB (`MySqlConnector`, `MariaDbConnector`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Ints
+from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened
+from simulator.formats.debezium.connectors.mysql import defaults, statements
+from simulator.formats.debezium.connectors.mysql.converters import Converters
+from simulator.formats.debezium.connectors.mysql.types import default, definition, enum_values
+from simulator.formats.debezium.options import ConnectorOptions
+from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
+from simulator.formats.debezium.values.cells import Converted
+from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, Table
+from simulator.sources.log import Entries, entry
+from simulator.sources.mysql.log import MariadbLog, MysqlLog
+from simulator.sources.source import Source
+from simulator.text.template import join
+from simulator.wire.fields import Field, PerChange, PerEvent
+
+# The default collation of a server whose character set is utf8mb4.
+COLLATIONS: Final = {"mysql-8.0": "utf8mb4_0900_ai_ci"}
+
+
+class MysqlConnector(Connector):
+    name: ClassVar[str] = "mysql"
+    parts: ClassVar[str] = "{database}.{table}"
+    source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
+        ("table", optional(STRING)),
+        ("server_id", INT64),
+        ("gtid", optional(STRING)),
+        ("file", STRING),
+        ("pos", INT64),
+        ("row", INT32),
+        ("thread", optional(INT64)),
+        ("query", optional(STRING)),
+    )
+
+    def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
+        super().__init__(options, source, numeric=numeric)
+        self._converters = Converters(options, source, numeric=numeric)
+        assert isinstance(source.log, MysqlLog)
+        self.log = source.log
+
+    @property
+    def has_gtids(self) -> bool:
+        return self.options.gtid
+
+    def source_us(self, at: Any) -> Any:
+        """Whole seconds, or what the log of a server with GTIDs has: the time of the commit, of rows read by a
+        snapshot never."""
+        return (at if self.has_gtids else at - at % 1000) * 1000
+
+    def source_fields(self) -> Sequence[Field]:
+        logged: dict[Any, Any] = dict.fromkeys((*ROW_KINDS, DDL), per_entry(self._gtid) if self.has_gtids else None)
+        thread = self._thread()
+        return (
+            Field("table", by_row(TABLE, PerEvent(lambda event: event.table_names))),
+            Field("server_id", by_row(self.options.server_id, PerEvent(self._server_id)) | {READ: 0}),
+            Field("gtid", {**logged, READ: None}),
+            Field("file", by_row(per_entry(self.log.file), per_entry(self.log.file))),
+            Field("pos", by_row(per_entry(self.log.offset), per_entry(self.log.offset))),
+            Field("row", by_row(PerChange(_row_numbers), 0)),
+            Field("thread", {**dict.fromkeys(ROW_KINDS, thread), READ: None, DDL: PerEvent(self._ddl_thread)}),
+            Field("query", None),
+        )
+
+    def _server_id(self, event: SchemaChange) -> int:
+        return self.options.server_id if event.order.phase else 0
+
+    def _thread(self) -> Any:
+        return per_entry(self.log.thread)
+
+    def _ddl_thread(self, event: SchemaChange) -> int | None:
+        """Statements have none, but for that of CREATE TABLE … SELECT, which begins a transaction."""
+        begins = self._thread() is not None and event.sql.endswith("START TRANSACTION")
+        return int(self.log.thread(entry(event))[0]) if begins else None
+
+    def _gtid(self, at: Entries) -> pa.Array:
+        return self.log.gtid(at, self.options.server_uuid)
+
+    def convert(self, column: Column, *, snapshot: bool) -> Converted:
+        return self._converters.column(column, snapshot=snapshot)
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """The GTID, or the position of the transaction's BEGIN."""
+        if self.has_gtids:
+            return self._gtid(at)
+        begin = at.begin
+        return join(["file=", self.log.file(begin), ",pos=", pa.array(self.log.offset(begin))], len(at))
+
+    def published(self, event: SchemaChange) -> Iterator[Published]:
+        if isinstance(event, SnapshotOpened):
+            return statements.opened(event, COLLATIONS.get(str(self.source), "utf8mb4_general_ci"))
+        return statements.published(event)
+
+    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
+        read = definition(column, self.source, table)
+        numbered = column.auto_increment or column.on_update
+        return {
+            "name": column.name,
+            "jdbcType": read.jdbc,
+            "nativeType": None,
+            "typeName": read.name,
+            "typeExpression": read.name,
+            "charsetName": read.charset,
+            "length": read.length,
+            "scale": read.scale,
+            "position": position,
+            "optional": column.nullable,
+            "autoIncremented": numbered,
+            "generated": numbered,
+            "comment": (column.comment or None) if self.options.schema_comments else None,
+            "defaultValueExpression": defaults.text(column),
+            "enumValues": enum_values(column),
+        }
+
+    def table_charset(self, table: Table) -> str | None:
+        return default(table)
+
+
+def _row_numbers(batch: ChangeBatch) -> Ints:
+    """The number of a row in the event that its statement logs."""
+    envelope = batch.envelope
+    if not envelope.phase:
+        return np.zeros(len(batch), dtype=np.int64)
+    begins = np.flatnonzero((np.diff(envelope.turn, prepend=-1) != 0) | (np.diff(envelope.statement, prepend=-1) != 0))
+    return np.arange(len(batch)) - np.repeat(begins, np.diff(begins, append=len(batch)))
+
+
+class MariadbConnector(MysqlConnector):
+    """GTIDs are always there, with times in whole seconds; connections are not told."""
+
+    name: ClassVar[str] = "mariadb"
+
+    @property
+    def has_gtids(self) -> bool:
+        return True
+
+    def source_us(self, at: Any) -> Any:
+        return (at - at % 1000) * 1000
+
+    def _thread(self) -> Any:
+        return None
+
+    def _gtid(self, at: Entries) -> pa.Array:
+        assert isinstance(self.log, MariadbLog)
+        return self.log.gtid(at)

@@ -1,0 +1,157 @@
+"""The envelope of changes, and schemas of what stands around rows (`Envelope`, `AbstractSourceInfoStructMaker`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulator.batch import ChangeBatch
+from simulator.formats.debezium.connectors.connector import Connector
+from simulator.formats.debezium.names import Names
+from simulator.formats.debezium.options import ConnectorOptions
+from simulator.formats.debezium.schema import INT64, STRING, Schema, optional, semantic, struct
+from simulator.formats.debezium.snapshots import snapshot_marks
+from simulator.formats.members import DATABASE, by_row, per_entry
+from simulator.model import DDL, DELETE, INSERT, READ, ROW_KINDS, UPDATE, Kind, Table
+from simulator.wire.fields import Field, Members, PerChange, PerEvent, Rows
+
+RELEASES: Final = {"3.6": "3.6.3.Final", "2.7": "2.7.4.Final", "2.5": "2.5.4.Final"}
+OPERATIONS: Final = {READ: "r", INSERT: "c", UPDATE: "u", DELETE: "d"}
+_MARKS: Final = "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"
+_MARKS_27: Final = "true,last,false,incremental"
+TRANSACTION: Final = optional(
+    struct({"id": STRING, "total_order": INT64, "data_collection_order": INT64}, "event.block", 1)
+)
+
+
+@dataclass(frozen=True)
+class Envelopes:
+    """Members and schemas of a connector's messages about rows."""
+
+    options: ConnectorOptions
+    connector: Connector
+    names: Names
+
+    @property
+    def _nanoseconds(self) -> bool:
+        return self.options.version != "2.5"
+
+    # ------------------------------------------------------------------------------------------------------- schemas
+
+    def source_schema(self) -> Schema:
+        marks = _MARKS if self.options.version == "3.6" else _MARKS_27
+        snapshot = semantic(STRING, "io.debezium.data.Enum", {"allowed": marks})
+        finer = {"ts_us": optional(INT64), "ts_ns": optional(INT64)} if self._nanoseconds else {}
+        return struct(
+            (
+                *{
+                    "version": STRING,
+                    "connector": STRING,
+                    "name": STRING,
+                    "ts_ms": INT64,
+                    "snapshot": Schema(
+                        snapshot.type, snapshot.name, 1, snapshot.parameters, optional=True, default='"false"'
+                    ),
+                    "db": STRING,
+                    "sequence": optional(STRING),
+                    **finer,
+                }.items(),
+                *self.connector.source_schemas,
+            ),
+            f"io.debezium.connector.{self.connector.name}.Source",
+            1 if self.options.version == "3.6" else None,
+        )
+
+    def row_schema(self, table: Table) -> Schema:
+        """Of `before` and `after`."""
+        columns = self.connector.columns(table)
+        positions = range(len(table.columns)) if columns is None else columns
+        fields = [(table.columns[i].name, self.connector.convert(table.columns[i], snapshot=False)) for i in positions]
+        return optional(
+            struct(
+                [(self.names.field(name), converted.schema) for name, converted in fields],
+                self.names.schema(table.id, "Value"),
+            )
+        )
+
+    def key_schema(self, table: Table) -> Schema:
+        columns = [table.columns[i] for i in table.row_key_positions]
+        fields = [(self.names.field(c.name), self.connector.convert(c, snapshot=False).schema) for c in columns]
+        return struct(fields, self.names.schema(table.id, "Key"))
+
+    def schema(self, table: Table) -> Schema:
+        """Of a whole message."""
+        row = self.row_schema(table)
+        times = ("ts_ms", "ts_us", "ts_ns") if self._nanoseconds else ("ts_ms",)
+        written = {name: optional(INT64) for name in times}
+        head = {"before": row, "after": row, "source": self.source_schema()}
+        tail = {"op": STRING, **written}
+        members = {**head, "transaction": TRANSACTION, **tail}
+        if self.options.version == "2.5":
+            members = {**head, **tail, "transaction": TRANSACTION}
+        return struct(members, self.names.schema(table.id, "Envelope"), 1 if self.options.version == "2.5" else 2)
+
+    # -------------------------------------------------------------------------------------------------------- values
+
+    def source(self) -> Members:
+        """`source`."""
+        us = self.connector.source_us
+        marks: dict[Kind, Any] = {**dict.fromkeys((*ROW_KINDS, DDL), "false"), READ: PerChange(snapshot_marks)}
+        marks[DDL] = PerEvent(lambda event: "false" if event.order.phase else "true")
+        head = [
+            Field("version", RELEASES[self.options.version]),
+            Field("connector", self.connector.name),
+            Field("name", self.options.topic_prefix),
+            Field("ts_ms", _event_time(lambda ms: us(ms) // 1000)),
+            Field("snapshot", marks),
+            Field("db", by_row(DATABASE, PerEvent(lambda event: event.database))),
+            Field("sequence", None),
+        ]
+        if self._nanoseconds:
+            head += [Field("ts_us", _event_time(us)), Field("ts_ns", _event_time(lambda ms: us(ms) * 1000))]
+        return Members((*head, *self.connector.source_fields()))
+
+    def payload(self) -> tuple[Field, ...]:
+        """The members of a message about rows, and of one that says that a table was emptied."""
+        columns = self.connector.columns
+        kept = None if type(self.connector).columns is Connector.columns else lambda table: columns(table) or ()
+        before, after = (Rows(image, array=False, columns=kept) for image in ("before", "after"))
+        head = [
+            Field("before", {**dict.fromkeys((READ, INSERT, DDL)), UPDATE: before, DELETE: before}),
+            Field("after", {**dict.fromkeys((DELETE, DDL)), READ: after, INSERT: after, UPDATE: after}),
+            Field("source", self.source()),
+        ]
+        transaction = Field("transaction", self._transaction())
+        times = [Field("ts_ms", _write_time(1, 1))]
+        if self._nanoseconds:
+            times += [Field("ts_us", _write_time(1000, 1)), Field("ts_ns", _write_time(1_000_000, 1))]
+        operation = Field("op", {**OPERATIONS, DDL: "t"})
+        if self.options.version == "2.5":
+            return (*head, operation, *times, transaction)
+        return (*head, transaction, operation, *times)
+
+    def _transaction(self) -> Mapping[Kind, Any] | None:
+        if not self.options.transactions:
+            return None
+        block = Members(
+            (
+                Field("id", per_entry(self.connector.transaction_id)),
+                Field("total_order", PerChange(lambda batch: batch.envelope.place)),
+                Field("data_collection_order", PerChange(_table_place)),
+            )
+        )
+        return {**dict.fromkeys((INSERT, UPDATE, DELETE), block), READ: None, DDL: None}
+
+
+def _table_place(batch: ChangeBatch) -> Any:
+    places = batch.envelope.place_in_table
+    return batch.envelope.place if places is None else places
+
+
+def _event_time(of: Callable[[Any], Any]) -> PerChange:
+    return PerChange(lambda batch: of(batch.envelope.event_ms), lambda event: of(event.event_ms))
+
+
+def _write_time(factor: int, divisor: int) -> PerChange:
+    return PerChange(lambda batch: batch.envelope.write_ms * factor, lambda event: event.write_ms * factor)

@@ -1,0 +1,119 @@
+"""Keys of rows, and the headers of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import HEADERS, PackedBatch
+from simulator.formats.debezium import schema_changes, transactions
+from simulator.formats.debezium.connectors.connector import Published
+from simulator.formats.debezium.envelope import Envelopes
+from simulator.formats.debezium.schema import Schema, with_envelope
+from simulator.model import DELETE, INSERT, MARKS, READ
+from simulator.sources.log import entries
+from simulator.text.json_style import JACKSON_BYTES, quote
+from simulator.text.template import Piece, join, repeat
+from simulator.wire.columns import WrittenColumns
+from simulator.wire.fields import PerTable, Rows, table_order
+from simulator.wire.images import Images
+
+# Names of headers of a change of the key.
+NEW_KEY, OLD_KEY = "__debezium.newkey", "__debezium.oldkey"
+
+
+class JsonKeys:
+    """Keys as the JSON converter writes them, `schemas`: with their schema; and headers."""
+
+    def __init__(self, envelopes: Envelopes, *, schemas: bool) -> None:
+        self.envelopes, self.schemas = envelopes, schemas
+        connector, names = envelopes.connector, envelopes.names
+        self._written = {
+            snapshot: WrittenColumns(connector.cells(snapshot=snapshot), JACKSON_BYTES, table_order, names.field)
+            for snapshot in (False, True)
+        }
+        self._schema = PerTable(lambda table, style: envelopes.key_schema(table).json())
+
+    def _payload(self, packed: PackedBatch, image: Literal["before", "after"]) -> tuple[Images, list[Piece]]:
+        images = Images(self._written[packed.changes.kind is READ], packed)
+        return images, images.rows(Rows(image, array=False, columns=lambda table: table.row_key_positions))
+
+    def pieces(self, packed: PackedBatch) -> list[Piece]:
+        """The key of each row."""
+        images, payload = self._payload(packed, "before" if packed.changes.kind is DELETE else "after")
+        if not self.schemas:
+            return payload
+        return ['{"schema":', images.table.text(self._schema), ',"payload":', *payload, "}"]
+
+    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
+        """Keys and headers of messages."""
+        batch, count = packed.changes, len(packed)
+        if batch.kind in MARKS:
+            connector = self.envelopes.connector
+            id = connector.transaction_id(entries(batch.envelope))
+            key = join(self._wrapped(transactions.KEY, ['{"id":"', id, '"}']), count, pa.binary())
+            return {"key": key, "partition": pa.nulls(count, pa.int32())}
+        columns = {}
+        if batch.table.row_key:
+            columns["key"] = join(self.pieces(packed), count, pa.binary())
+        if (headers := self._headers(packed)) is not None:
+            columns["headers"] = headers
+        return columns
+
+    def _wrapped(self, schema: Schema, payload: Sequence[Piece]) -> list[Piece]:
+        if not self.schemas:
+            return list(payload)
+        return [f'{{"schema":{schema.json()},"payload":', *payload, "}"]
+
+    def _context(self) -> list[tuple[str, bytes]]:
+        options, connector = self.envelopes.options, self.envelopes.connector
+        if not options.context_headers or options.version != "3.6":
+            return []
+        values = (
+            ("connectorLogicalName", options.topic_prefix),
+            ("taskId", "0"),
+            ("connectorName", connector.name),
+            ("runId", options.run_id),
+        )
+        return [(f"__debezium.context.{name}", value.encode()) for name, value in values]
+
+    def _headers(self, packed: PackedBatch) -> pa.Array | None:
+        batch, count, context = packed.changes, len(packed), self._context()
+        moved: list[tuple[str, pa.Array]] = []
+        if batch.counterpart is not None and batch.table.row_key:
+            other = replace(batch, kind=INSERT, after=batch.counterpart, before=None, counterpart=None)
+            _, payload = self._payload(replace(packed, changes=other), "after")
+            moved = [(NEW_KEY if batch.kind is DELETE else OLD_KEY, join(payload, count, pa.binary()))]
+        columns = [*moved, *((name, repeat(value, count)) for name, value in context)]
+        if not columns:
+            return None
+        size = len(columns)
+        names = pa.array([name for name, _ in columns] * count, pa.string())
+        # of one header all rows, then of the next: taken in the order of rows
+        places = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
+        values = pa.concat_arrays([column for _, column in columns]).take(pa.array(places))
+        items = pa.StructArray.from_arrays([names, values], fields=list(HEADERS.value_type))
+        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * size)
+        return pa.ListArray.from_arrays(offsets, items).cast(HEADERS)
+
+    def heartbeat(self) -> str:
+        """The key of a heartbeat."""
+        name = quote(self.envelopes.options.topic_prefix, JACKSON_BYTES)
+        return self._event_text(schema_changes.HEARTBEAT_KEY, f'{{"serverName":{name}}}')
+
+    def schema_change(self, message: Published) -> str:
+        """The key of a statement."""
+        schema = schema_changes.key_schema(self.envelopes.connector)
+        return self._event_text(schema, f'{{"databaseName":{quote(message.database, JACKSON_BYTES)}}}')
+
+    def _event_text(self, schema: Schema, payload: str) -> str:
+        return with_envelope(schema, payload) if self.schemas else payload
+
+    def event_headers(self) -> dict[str, Any]:
+        """Headers of statements; heartbeats have none."""
+        context = self._context()
+        return {"headers": [{"name": name, "value": value} for name, value in context]} if context else {}

@@ -1,0 +1,141 @@
+"""Options of Debezium's formats: properties of a connector and of Kafka Connect's converters, under their own names.
+
+Documentation of Debezium 3.6, "connector configuration properties" of each connector, and "Topic routing"; of Kafka,
+"Converters". Lists have semicolons where properties have commas, which separate options here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from simulator.formats.options import count, option, word
+from simulator.sources.mysql.log import SERVER_UUID
+
+MYSQL: Final = ("mariadb", "mysql")
+TRUE_FALSE: Final = ("true", "false")
+PLACEHOLDER: Final = "__debezium_unavailable_value"
+
+Decimals = Literal["precise", "string", "double"]
+Times = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
+Binary = Literal["bytes", "base64", "base64-url-safe", "hex"]
+Version = Literal["3.6", "2.7", "2.5"]
+
+
+def operations(text: str) -> frozenset[str]:
+    """`c;u;d;t`, or `none`."""
+    letters = frozenset(part.strip() for part in text.split(";"))
+    if letters == {"none"}:
+        return frozenset()
+    if letters - set("cudt"):
+        raise ValueError("it is none, or letters of c, u, d and t with semicolons between")
+    return letters
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectorOptions:
+    """What all connectors have."""
+
+    version: Version = option("3.6", "Debezium's version: 3.6 stands for 3.5 and later.")
+    connector_class: str | None = option(
+        None,
+        "The connector, where the source has several: Debezium's for MySQL reads MariaDB, too.",
+        ("io.debezium.connector.mysql.MySqlConnector", "io.debezium.connector.mariadb.MariaDbConnector"),
+        name="connector.class",
+        sources=("mariadb",),
+    )
+    topic_prefix: str = option(
+        "dbserver1", "Logical name of the server; topics and schemas begin with it.", name="topic.prefix", parse=word
+    )
+    topic_delimiter: str = option(".", "Between the names in a topic.", name="topic.delimiter", parse=word)
+    topic_transaction: str = option(
+        "transaction", "Name of the topic of transactions, behind the prefix.", name="topic.transaction", parse=word
+    )
+    topic_heartbeat_prefix: str = option(
+        "__debezium-heartbeat",
+        "Topics of heartbeats begin with it.",
+        name="topic.heartbeat.prefix",
+        parse=word,
+    )
+    decimal_handling: Decimals = option(
+        "precise", "Decimals as bytes of the unscaled number, text, or doubles.", name="decimal.handling.mode"
+    )
+    time_precision: Times | None = option(
+        None,
+        "How dates and times without a zone are numbers or texts; default: adaptive_time_microseconds of MySQL and "
+        "MariaDB, adaptive of other sources.",
+        name="time.precision.mode",
+    )
+    binary_handling: Binary = option("bytes", "Bytes, or their text.", name="binary.handling.mode")
+    bigint_unsigned: Literal["long", "precise"] = option(
+        "long",
+        "BIGINT UNSIGNED as a signed number of 64 bits, or as a decimal.",
+        name="bigint.unsigned.handling.mode",
+        sources=MYSQL,
+    )
+    time_adjuster: bool = option(
+        True, "Years below 100 are those of two digits: 1 is 2001.", TRUE_FALSE, name="enable.time.adjuster",
+        sources=MYSQL,
+    )  # fmt: skip
+    tombstones: bool = option(
+        True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"
+    )
+    skipped_operations: frozenset[str] = option(
+        frozenset("t"), "Operations that are left out: c;u;d;t, or none; default: t.",
+        name="skipped.operations", parse=operations,
+    )  # fmt: skip
+    transactions: bool = option(
+        False,
+        "Messages for the begin and end of transactions, and each change's place in its own.",
+        TRUE_FALSE,
+        name="provide.transaction.metadata",
+    )
+    schema_changes: bool = option(
+        True, "DDL goes to the topic that is called as the prefix.", TRUE_FALSE, name="include.schema.changes"
+    )
+    schema_comments: bool = option(
+        False, "Comments of tables and columns are in it.", TRUE_FALSE, name="include.schema.comments", sources=MYSQL
+    )
+    context_headers: bool = option(
+        True, "Headers that name the connector.", TRUE_FALSE, name="extended.headers.enabled"
+    )
+    heartbeat_ms: int = option(
+        0, "Milliseconds between heartbeats; 0: none.", name="heartbeat.interval.ms", parse=count
+    )
+    placeholder: str = option(
+        PLACEHOLDER, "Stands for a large value that the log does not hold.", name="unavailable.value.placeholder"
+    )
+    name_adjustment: Literal["none", "avro"] = option(
+        "none", "avro: characters that Avro's names cannot have become _.", name="schema.name.adjustment.mode"
+    )
+    field_adjustment: Literal["none", "avro"] = option(
+        "none", "The same in names of columns.", name="field.name.adjustment.mode"
+    )
+    source_types: str = option(
+        "", "Columns whose schema names the source's type: a regular expression for database.table.column.",
+        name="column.propagate.source.type",
+    )  # fmt: skip
+    server_id: int = option(223344, "The server's id in its log.", parse=count, sources=MYSQL)
+    gtid: bool = option(False, "on: MySQL has GTIDs, and logs times of commits below a second.", sources=("mysql",))
+    server_uuid: str = option(
+        SERVER_UUID, "The server's UUID, the first part of its GTIDs.", sources=("mysql",), where={"gtid": (True,)}
+    )
+    run_id: str = option(
+        "019f0000-0000-7000-8000-000000000000", "The header that tells starts of the connector apart.", decided=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOptions(ConnectorOptions):
+    value_schemas: bool = option(
+        True, "Values have their schema beside them.", TRUE_FALSE, name="value.converter.schemas.enable"
+    )
+    key_schemas: bool = option(
+        True, "Keys have their schema beside them.", TRUE_FALSE, name="key.converter.schemas.enable"
+    )
+    decimal_format: Literal["BASE64", "NUMERIC"] = option(
+        "BASE64",
+        "How the converter writes precise decimals.",
+        name="value.converter.decimal.format",
+        where={"decimal_handling": ("precise",)},
+    )

@@ -1,0 +1,1 @@
+"""Values as Kafka Connect has them: schemas of types, and the JSON of carriers."""

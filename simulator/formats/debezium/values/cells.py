@@ -1,0 +1,195 @@
+"""JSON of carriers as Kafka Connect's converter writes values of its types. Null stays null."""
+
+from __future__ import annotations
+
+import base64 as library
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, numbers, primitive, unscaled
+from simulator.formats.debezium.schema import Schema
+from simulator.model import ColumnType
+from simulator.native.program import cells
+from simulator.text.base64 import Base64, base64, signed_bytes
+from simulator.text.bytewise import mapped
+from simulator.text.decimals import decimal_piece, decimal_plain
+from simulator.text.fixed_width import distinct_text, nulls_of
+from simulator.text.java import numbers as java
+from simulator.wire.fields import Cell
+
+LOWER_HEX: Final = cells(f"{byte:02x}" for byte in range(256))
+_DECIMAL: Final = ColumnType("decimal")
+Column = Callable[[pa.Array], pa.Array]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A column as Connect has it: its schema, and how its values are written."""
+
+    schema: Schema
+    cell: Cell
+
+
+def finished(schema: Schema, cell: Cell, *, nullable: bool, default: str, absent: str) -> Converted:
+    """A column of a table: nulls are written as the schema's default, and where the column has no nulls, as what stands
+    for a value that the log cannot give."""
+    schema = replace(schema, optional=nullable, default=default)
+    return Converted(schema, replace(cell, null=default or ("null" if nullable else absent)))
+
+
+def number_cell(of: Column) -> Cell:
+    """Whole numbers that a function makes of carriers."""
+    return Cell(lambda array: of(decoded(array)).cast(pa.string()), quoted=False, piece=of)
+
+
+def text_cell(of: Column, *, escaped: bool = False, quoted: bool = True) -> Cell:
+    return Cell(lambda array: of(decoded(array)), quoted=quoted, escaped=escaped)
+
+
+def whole(array: pa.Array) -> pa.Array:
+    """Whole numbers as signed ones of 64 bits: the greatest unsigned one is -1."""
+    return array.view(pa.int64()) if pa.types.is_uint64(array.type) else array
+
+
+WHOLE: Final = number_cell(whole)
+BOOLEAN: Final = Cell(
+    lambda array: pc.if_else(pc.not_equal(decoded(array).cast(pa.int64()), 0), "true", "false"), quoted=False
+)
+STRING: Final = Cell(lambda array: array, escaped=True)
+_FLOATS: Final = pa.array(["NaN", "Infinity", "-Infinity"])
+
+
+def _quoted_words(texts: pa.Array) -> pa.Array:
+    """Floats that are no numbers are strings."""
+    words = pc.is_in(texts, _FLOATS)
+    return (
+        pc.if_else(words, pc.binary_join_element_wise('"', texts, '"', ""), texts) if pc.any(words).as_py() else texts
+    )
+
+
+def float_text(array: pa.Array) -> pa.Array:
+    return _quoted_words(java.float_text(array.cast(pa.float32())))
+
+
+def double_text(array: pa.Array) -> pa.Array:
+    return _quoted_words(java.double_text(array.cast(pa.float64())))
+
+
+FLOAT: Final = text_cell(float_text, quoted=False)
+DOUBLE: Final = text_cell(double_text, quoted=False)
+
+
+# ------------------------------------------------------------------------------------------------------------ decimals
+
+
+def decimal_bytes(array: pa.Array) -> pa.Array:
+    """The unscaled numbers of decimals, or whole numbers, in bytes."""
+    if pa.types.is_decimal(array.type):
+        if is_narrow(array):
+            return signed_bytes(primitive(np.ascontiguousarray(unscaled(array)), pa.int64(), nulls_of(array)))
+        scale = array.type.scale
+        return pa.array([None if value is None else unscaled_bytes(value, scale) for value in array.to_pylist()])
+    if pa.types.is_uint64(array.type):
+        return pa.array([None if value is None else number_bytes(value) for value in array.to_pylist()], pa.binary())
+    return signed_bytes(array)
+
+
+def unscaled_bytes(value: Decimal, scale: int) -> bytes:
+    sign, digits, exponent = value.as_tuple()
+    number = int("".join(map(str, digits)) or "0") * 10 ** (scale + int(exponent))
+    return number_bytes(-number if sign else number)
+
+
+def number_bytes(number: int) -> bytes:
+    """Two's complement, big-endian, as few bytes as there can be.
+
+    >>> number_bytes(0).hex(), number_bytes(-1).hex(), number_bytes(255).hex()
+    ('00', 'ff', '00ff')
+    """
+    size = (number if number >= 0 else ~number).bit_length() // 8 + 1
+    return number.to_bytes(size, "big", signed=True)
+
+
+def base64_of(value: bytes) -> str:
+    return library.b64encode(value).decode()
+
+
+DECIMAL: Final = Cell(
+    lambda array: base64(decimal_bytes(decoded(array))), piece=lambda array: Base64(decimal_bytes(array))
+)
+
+
+def decimal_double(array: pa.Array) -> pa.Array:
+    return double_text(pa.array([None if value is None else float(value) for value in array.to_pylist()], pa.float64()))
+
+
+def decimal_cell(mode: str, *, numeric: bool = False) -> Cell:
+    """Decimals by `decimal.handling.mode`; `numeric`: the converter writes precise ones as numbers."""
+    if mode == "double":
+        return text_cell(decimal_double, quoted=False)
+    if mode == "precise" and not numeric:
+        return DECIMAL
+    return Cell(
+        lambda array: decimal_plain(decoded(array), _DECIMAL),
+        quoted=mode == "string",
+        piece=lambda array: decimal_piece(array, grouped=False),
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- bytes
+
+
+def url_safe(array: pa.Array) -> pa.Array:
+    return pc.replace_substring(pc.replace_substring(base64(array), "+", "-"), "/", "_")
+
+
+def binary_cell(mode: str, of: Column = lambda array: array) -> Cell:
+    """Bytes by `binary.handling.mode`; the converter writes bytes as Base64 itself."""
+    if mode == "hex":
+        return text_cell(lambda array: mapped(of(array), LOWER_HEX))
+    if mode == "base64-url-safe":
+        return text_cell(lambda array: url_safe(of(array)))
+    return Cell(lambda array: base64(of(decoded(array))), piece=lambda array: Base64(of(array)))
+
+
+def binary_schema(mode: str) -> Schema:
+    return Schema("bytes" if mode == "bytes" else "string")
+
+
+# ----------------------------------------------------------------------------------------------------- dates and times
+
+
+def real_days(array: pa.Array) -> pa.Array:
+    """Days since 1970; null where a date is none, such as 2020-00-00."""
+    return _real(array.view(pa.int32()).cast(pa.int64()), FIRST_DAY)
+
+
+def real_us(array: pa.Array) -> pa.Array:
+    """Microseconds since 1970; null where the date is none."""
+    return _real(array.view(pa.int64()), FIRST_DAY * US_PER_DAY)
+
+
+def _real(values: pa.Array, first: int) -> pa.Array:
+    partial = numbers(values) < first
+    if not partial.any():
+        return values
+    nulls = nulls_of(values)
+    return primitive(numbers(values), pa.int64(), partial if nulls is None else partial | nulls)
+
+
+def scaled(values: pa.Array, *, divisor: int = 1, factor: int = 1) -> pa.Array:
+    """Whole numbers divided (down) or multiplied."""
+    raw = numbers(values)
+    return primitive(raw // divisor * factor, pa.int64(), nulls_of(values))
+
+
+def each(of: Callable[[Any], str]) -> Column:
+    """Texts of distinct values."""
+    return lambda array: distinct_text(array, of)
