@@ -286,7 +286,15 @@ def _table(facts: Mapping[str, Any]) -> Table:
         for item in facts["columns"]
     ]
     keys = tuple(UniqueKey(item["name"], tuple(item["columns"])) for item in facts["unique_keys"])
-    return Table(TableId(**facts["id"]), tuple(columns), tuple(facts["primary_key"]), facts["version"], keys)
+    return Table(
+        TableId(**facts["id"]),
+        tuple(columns),
+        tuple(facts["primary_key"]),
+        facts["version"],
+        keys,
+        facts.get("charset", ""),
+        facts.get("comment", ""),
+    )
 
 
 def _type(facts: Mapping[str, Any]) -> ColumnType:
