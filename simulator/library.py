@@ -10,20 +10,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from simulator.batch import MessageBatch
-from simulator.errors import SimulatorError, UsageError
-from simulator.formats.format import Broker
+from simulator.errors import UsageError
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
-from simulator.run.account import Account, Files, check_folder, facts_of
-from simulator.run.job import SINGLE_TURNS, Job, Partitions, broker_of, open_job
-from simulator.run.pacing import parse_duration, parse_pace
+from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of
 from simulator.run.pipeline import Run, Summary
-from simulator.run.plan import Limits, Plan
-from simulator.run.resume import Resumed, check_resumable
-from simulator.run.scenario import start_setting
-from simulator.sinks import open_sink
+from simulator.run.plan import Plan
+from simulator.run.request import About, Sending, Span, Subject, check_texts, check_whole
+from simulator.run.session import check_contents, contents_of, limits_of, open_session
+from simulator.sinks import parse_target
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
@@ -47,7 +44,7 @@ def messages(
     snapshot: bool | None = None,
     route: str | None = None,
     partitions: int = 1,
-    broker: Broker = "kafka",
+    broker: str = "kafka",
     allow_undocumented: bool = False,
     force: bool = False,
     sql_engine: str | None = None,
@@ -61,14 +58,11 @@ def messages(
     product has for this kind of `broker`. Raises UsageError at once; the error that ended a SQL script is raised after
     its messages.
     """
-    limits = _limits(start_at, limit, turns)
-    job = _opened(
-        scenario, format, broker, source, seed, settings, allow_undocumented, force=force, sql_engine=sql_engine
+    subject = _subject(
+        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine
     )
-    _check_texts(route=route)
-    job = job.addressed(route=route, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
-    _check_end(job, limits)
-    return job.messages(limits, snapshot=snapshot)
+    span = Span(limit, turns, None, start_at, snapshot)
+    return _ending(subject, span, route=route, partitions=partitions).messages(limits_of(span), snapshot=snapshot)
 
 
 def publish(
@@ -87,7 +81,7 @@ def publish(
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
-    broker: Broker = "kafka",
+    broker: str = "kafka",
     allow_undocumented: bool = False,
     force: bool = False,
     sql_engine: str | None = None,
@@ -108,71 +102,20 @@ def publish(
     second; its `stop`, set to True, ends the run. Everything else is as the command has it; Spark runs jobs as its data
     source. Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
     """
-    _check_texts(duration=duration, rate=rate, route=route, metrics=metrics)
-    if not isinstance(to, str | Path | Sink):
-        raise UsageError(f"to is {to!r}: it is a URL, a Path or a sink.")
-    limits = _limits(start_at, limit, turns, parse_duration(duration) if duration else None)
-    pace = parse_pace(rate) if rate else None
-    if clock not in ("simulated", "wall"):
-        raise UsageError(f"clock is {clock!r}: it is 'simulated' or 'wall'.")
-    url = f"file:{to}" if isinstance(to, Path) else to
-    broker = broker_of(url, broker) if isinstance(url, str) else broker
-    job = _opened(
-        scenario, format, broker, source, seed, settings, allow_undocumented, force=force, sql_engine=sql_engine
+    subject = _subject(
+        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine
     )
-    job.addressed(route=route)  # a wrong route is an error before anything is opened
-    where = url if isinstance(url, str) else type(url).__name__
-    identity = job.identity(
-        where, limits, route=route, snapshot=snapshot, envelope=envelope, wall_clock=clock == "wall"
+    check_whole("workers", workers, 1)
+    session = open_session(
+        subject,
+        Span(limit, turns, duration, start_at, snapshot),
+        Sending(to, route, envelope, rate, clock),
+        About(_path(summary_to), _path(record), _path(resume), metrics),
     )
-    files = Files(*(None if path is None else Path(path) for path in (summary_to, record)))
-    check_folder("summary_to", files.summary)
-    check_folder("record", files.record)
-    account = Account(files, identity, metrics)
-    layout = job.codec.layout
-    with ExitStack() as opened:
-        resumed = None
-        if resume is not None:
-            if not isinstance(url, str):
-                raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
-            check_folder("resume", Path(resume))
-            check_resumable("resume", url)
-            resumed = opened.enter_context(Resumed(Path(resume), identity))
-        sink = (
-            url
-            if isinstance(url, Sink)
-            else opened.enter_context(
-                open_sink(
-                    url, envelope=envelope, container=layout.container, properties=layout.rabbitmq,
-                    files=None if resumed is None else resumed.files,
-                )
-            )
-        )  # fmt: skip
-        if resumed is not None:
-            resumed.ask(sink)
-        account.watch(sink, resumed)
-        run = job.run(
-            sink,
-            limits=limits,
-            route=route,
-            snapshot=snapshot,
-            pace=pace,
-            wall_clock=clock == "wall",
-            report=report,
-            resumed=resumed,
-            workers=_whole("workers", workers, 1) or 1,
-        )
-        failure: SimulatorError | None = None
-        with account.serving(run):
-            try:
-                run()
-            except SimulatorError as error:
-                failure = error
-        failure = failure or job.failure
-        files.write(facts_of(job, where, run.summary), lambda facts: account.document(facts, failure))
-    if failure is not None:
-        raise failure
-    return run.summary
+    outcome = session.run(workers=workers, report=report)
+    if outcome.failure is not None:
+        raise outcome.failure
+    return outcome.summary
 
 
 def simulate(
@@ -189,7 +132,7 @@ def simulate(
     route: str | None = None,
     topic: str | None = None,
     partitions: int = 1,
-    broker: Broker = "kafka",
+    broker: str = "kafka",
     allow_undocumented: bool = False,
     typed: bool = False,
 ) -> Simulation:
@@ -199,13 +142,10 @@ def simulate(
     Values of rows are texts as the database's client prints them; with `typed` they are Python's: int, Decimal, bytes,
     datetime …. Raises UsageError, also where neither `limit` nor the scenario ends it.
     """
-    limits = _limits(start_at, limit, turns)
-    job = _opened(scenario, format, broker, source, seed, settings, allow_undocumented)
-    _check_texts(route=route, topic=topic)
-    job = job.addressed(route=route, topic=topic, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
-    _check_end(job, limits)
-    plan = job.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
-    return Simulation(job, plan, typed)
+    subject = _subject(scenario, format, source, seed, settings, broker, allow_undocumented)
+    span = Span(limit, turns, None, start_at, snapshot)
+    job = _ending(subject, span, route=route, topic=topic, partitions=partitions)
+    return Simulation(job, job.plan(limits_of(span), snapshot=snapshot, most_turns=SINGLE_TURNS).counted(), typed)
 
 
 def verify(
@@ -297,12 +237,12 @@ class Simulation:
     def send(self, to: str | Sink) -> None:
         """Send the messages to a URL, as `--to` names it, or to a sink, which stays open. Raises SinkError,
         DeliveryFailed."""
-        layout = self.job.codec.layout
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             sink = to
             if isinstance(sink, str):
-                url = open_sink(sink, container=layout.container, properties=layout.rabbitmq)
-                sink = opened.enter_context(url)
+                target = parse_target(sink)
+                check_contents(self.job, target, envelope=False)
+                sink = stack.enter_context(target.open(contents_of(self.job)))
             for batch in self._batches:
                 sink.send(batch)
             sink.flush()
@@ -344,70 +284,41 @@ def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
     return tuple(repr(row.get(name)) for name in columns or row)
 
 
-def _opened(
+def _subject(
     scenario: str | Path,
     format: str,
-    broker: Broker,
     source: str | None,
     seed: int | None,
     settings: Mapping[str, object] | None,
+    broker: str,
     allow_undocumented: bool,
     *,
     force: bool = False,
     sql_engine: str | None = None,
-) -> Job:
-    """The job, of checked arguments. Raises UsageError."""
-    if not isinstance(scenario, str | Path):
-        raise UsageError(f"scenario is {scenario!r}: it is a file, or the name of a shipped one such as 'orders'.")
-    if not isinstance(format, str):
-        raise UsageError(f"format is {format!r}: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'.")
-    _check_texts(source=source, sql_engine=sql_engine)
-    if broker not in (brokers := get_args(Broker)):
-        raise UsageError(f"broker is {broker!r}: it is one of {', '.join(map(repr, brokers))}.")
-    return open_job(
-        scenario,
-        format,
-        source=source,
-        seed=_whole("seed", seed),
-        broker=broker,
-        allow_undocumented=allow_undocumented,
-        force=force,
-        sql_engine=sql_engine,
-        settings=_settings(settings),
-    )
-
-
-def _check_end(job: Job, limits: Limits) -> None:
-    if job.stream.turns is None and limits.changes is None and limits.turns is None:
-        raise UsageError(f"{job.scenario.file} has no end: give a limit of row changes, or turns.")
-
-
-def _limits(start_at: int, limit: int | None, turns: int | None, seconds: float | None = None) -> Limits:
-    return Limits(_whole("start_at", start_at) or 0, _whole("limit", limit), _whole("turns", turns), seconds)
-
-
-def _check_texts(**arguments: str | None) -> None:
-    """Raises UsageError for what is neither a text nor None."""
-    for name, value in arguments.items():
-        if value is not None and not isinstance(value, str):
-            raise UsageError(f"{name} is {value!r}: it is a text.")
-
-
-def _whole(name: str, value: int | None, low: int = 0) -> int | None:
-    """The argument, checked. Raises UsageError."""
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < low):
-        raise UsageError(f"{name} is {value!r}: it is a whole number from {low} on.")
-    return value
-
-
-def _settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
-    """As `--set` has them: yes, no and null as scenarios spell them. Raises UsageError."""
+) -> Subject:
+    """Settings are as `--set` has them: yes, no and null as scenarios spell them. Raises UsageError."""
     if settings is not None and not isinstance(settings, Mapping):
         raise UsageError(f'settings is {settings!r}: it is a mapping, such as {{"tables.users.rows": 1000}}.')
     words = {True: "yes", False: "no", None: "null"}
-    return tuple(
-        start_setting("now")
-        if (key, value) == ("start", "now")
-        else f"{key}={words[value] if value is None or isinstance(value, bool) else value}"
-        for key, value in (settings or {}).items()
+    values = dict(settings or {})
+    start = str(values.pop("start")) if values.get("start") == "now" else None
+    texts = (
+        f"{key}={words[value] if value is None or isinstance(value, bool) else value}" for key, value in values.items()
     )
+    return Subject(
+        scenario, format, source, seed, tuple(texts), start, broker, allow_undocumented, force=force,
+        sql_engine=sql_engine,
+    )  # fmt: skip
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _ending(subject: Subject, span: Span, *, route: str | None, topic: str | None = None, partitions: int) -> Job:
+    """The job of a run that has an end. Raises UsageError."""
+    check_texts(route=route, topic=topic)
+    check_whole("partitions", partitions, 1)
+    job = job_of(subject).addressed(route=route, topic=topic, partitions=Partitions(partitions))
+    job.check_end(limits_of(span))
+    return job

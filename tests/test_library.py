@@ -110,15 +110,18 @@ def test_a_path_and_going_on(tmp_path: Path) -> None:
         ({"settings": {"tables.users.rows": None, "tables.nobody.rows": 1}}, "--set tables.nobody.rows=1: there is no"),
         ({"settings": ["seed=5"]}, "settings is ['seed=5']: it is a mapping, such as {\"tables.users.rows\": 1000}."),
         ({"route": "columns:nope"}, "--route columns:nope: no table of scenarios/crud.yaml has a column 'nope'."),
-        ({"record": "nowhere/r.json"}, "record nowhere/r.json: there is no folder 'nowhere'."),
+        ({"record": "nowhere/r.json"}, "--record nowhere/r.json: there is no folder 'nowhere'."),
         ({"metrics": "9100"}, "--metrics 9100: write a host and a port, as in 127.0.0.1:9100."),
         ({"scenario": None}, "scenario is None: it is a file, or the name of a shipped one such as 'orders'."),
         ({"format": None}, "format is None: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'."),
-        ({"broker": "kafkaa"}, "broker is 'kafkaa': it is one of 'kafka', 'rocketmq', 'rabbitmq'."),
+        (
+            {"broker": "kafkaa"},
+            "no kind of broker 'kafkaa'. Did you mean 'kafka'? --broker is one of kafka, rocketmq, rabbitmq.",
+        ),
         ({"to": None}, "to is None: it is a URL, a Path or a sink."),
         ({"rate": 5000}, "rate is 5000: it is a text."),
         ({"workers": 100_000}, "--workers 100000: there are 64 at the most."),
-        ({"resume": "mark"}, "resume: only files and brokers that a URL names can be gone on with."),
+        ({"resume": "mark"}, "--resume: a run to an open sink cannot be resumed; name a URL of files or a broker."),
     ],
 )
 def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any], problem: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,44 +22,25 @@ from simulator.cli.options import (
 from simulator.errors import MOST_PROBLEMS
 
 if TYPE_CHECKING:
-    from simulator.formats.format import Broker
     from simulator.run.job import Job
+    from simulator.run.request import Subject
     from simulator.stream.engine.block import Stream
 
 
-@dataclass(frozen=True)
-class Opening:
-    """What is simulated, as the options of a command say it; `job_options` declares them."""
+def opened(subject: Subject) -> Job:
+    """The job of a command that sends nothing; errors and warnings of its stream are printed. Raises UsageError."""
+    from simulator.run.job import job_of
 
-    scenario: str
-    format: str
-    source: str | None
-    seed: int | None
-    settings: tuple[str, ...]
-    start: str | None
-    broker: str
-    allow_undocumented: bool
-    force: bool
-    sql_engine: str | None
+    job = job_of(subject)
+    announce(job)
+    return job
 
-    def job(self, to: str = "-", *, quiet: bool = False) -> Job:
-        """The job, for a run to this URL; errors and warnings of its stream are printed. Raises UsageError."""
-        from simulator.run.job import broker_of, open_job
 
-        job = open_job(
-            self.scenario, self.format, source=self.source, seed=self.seed, settings=self.all_settings,
-            broker=broker_of(to, cast("Broker", self.broker)), allow_undocumented=self.allow_undocumented,
-            force=self.force, sql_engine=self.sql_engine,
-        )  # fmt: skip
-        report_errors(job.stream)
-        if job.source_chosen and not quiet:
-            click.echo(f"No source is named, so {job.source} is used, which {job.format} supports.", err=True)
-        return job
-
-    @cached_property
-    def all_settings(self) -> tuple[str, ...]:
-        """The values of the scenario that are changed, its start among them: `now` is the same time in all uses."""
-        return with_start(self.settings, self.start)
+def announce(job: Job) -> None:
+    """Print the errors and warnings of a job's stream, and the source if nothing names one."""
+    report_errors(job.stream)
+    if job.source_chosen:
+        click.echo(f"No source is named, so {job.source} is used, which {job.format} supports.", err=True)
 
 
 def with_start(settings: tuple[str, ...], start: str | None) -> tuple[str, ...]:
@@ -85,7 +66,7 @@ def gathered(**groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[...
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Declares the options of an `Opening`, but for the scenario and the format, which come first."""
+    """Declares the options of a `Subject`, but for the scenario and the format, which come first."""
     for option in (
         sql_engine_option, force_option, undocumented_option, broker_option, start_time_option, set_option,
         seed_option, source_option,

@@ -6,7 +6,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,10 @@ from simulator.model import HEARTBEAT, INSERT, READ, SECOND_NUMBERS
 from simulator.sinks.url import public
 
 if TYPE_CHECKING:
-    from simulator.cli.opening import Opening
     from simulator.run.job import Job
     from simulator.run.pipeline import Run, Summary
     from simulator.run.plan import Limits
+    from simulator.run.session import Outcome, Session
     from simulator.sinks.sink import Sink
 
 # On a terminal one line is kept up to date; elsewhere a line is written this often.
@@ -80,10 +80,10 @@ class Reporter:
         return max(0.0, min(ends)) if ends else None
 
 
-def reporter(limits: Limits, to: str, *, quiet: bool) -> Reporter | None:
+def reporter(session: Session, *, quiet: bool) -> Reporter | None:
     """What prints progress; None where it would stand between messages on one terminal."""
-    mixes = to == "-" and sys.stdout.isatty() and sys.stderr.isatty()
-    return None if quiet or mixes else Reporter(limits)
+    mixes = session.where == "-" and sys.stdout.isatty() and sys.stderr.isatty()
+    return None if quiet or mixes else Reporter(session.limits)
 
 
 @contextmanager
@@ -125,10 +125,10 @@ def _lead() -> str:
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
-def summary(done: Summary, job: Job, to: str) -> str:
+def summary(done: Summary, session: Session) -> str:
     """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
-    seconds = max(done.seconds, 1e-9)
-    verb = "written" if to.partition(":")[0] in ("-", "file", "parquet") else "delivered"
+    seconds, job = max(done.seconds, 1e-9), session.job
+    verb = "delivered" if session.is_on_broker else "written"
     sends = job.codec.sends
     occurred = [  # what, how many, and how many of them were sent
         ("snapshot row", done.snapshot_rows, done.snapshot_rows * sends(READ)),
@@ -139,8 +139,8 @@ def summary(done: Summary, job: Job, to: str) -> str:
     turns = f"turns {done.first_turn} to {done.next_turn - 1}" if done.next_turn > done.first_turn else "no turns"
     first = (
         f"{_lead()}{'interrupted: ' if done.interrupted else ''}{counted(done.delivered, 'message')} {verb} to "
-        f"{'stdout' if to == '-' else public(to)}: {counted(done.changes, 'row change')}{sent}; {done.seconds:.1f} s, "
-        f"{done.delivered / seconds:,.0f} messages/s, {done.bytes / seconds / 1e6:,.1f} MB/s; "
+        f"{'stdout' if session.where == '-' else session.where}: {counted(done.changes, 'row change')}{sent}; "
+        f"{done.seconds:.1f} s, {done.delivered / seconds:,.0f} messages/s, {done.bytes / seconds / 1e6:,.1f} MB/s; "
         f"{turns}, next turn {done.next_turn}" + (f"; {counted(done.failed, 'message')} failed" if done.failed else "")
     )
     name = job.codec.format.id
@@ -223,23 +223,23 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def expected_command(opening: Opening, job: Job, done: Summary, identity: Mapping[str, str] | None) -> str | None:
-    """The command that writes what a consumer of the run must hold; None where it has not got every row. `identity` is
-    that of a run which began earlier, and is resumed."""
+def expected_command(session: Session, outcome: Outcome) -> str | None:
+    """The command that writes what a consumer of the run must hold; None where it has not got every row."""
     from simulator.truth.known import KnownRows
 
+    subject, job, done, identity = session.subject, session.job, outcome.summary, outcome.earlier
     first_turn = done.first_turn if identity is None else int(identity["--start-at"])
     snapshot = done.snapshot_rows or (identity is not None and identity["snapshot"] == "true")
     script_from_its_start = job.stream.turns is not None and not first_turn
     if done.failed or not ((snapshot and job.codec.sends(READ)) or script_from_its_start):
         return None
-    words = ["cdcsim", "expected", opening.scenario, "--at", str(done.next_turn), "--source", str(job.source)]
+    words = ["cdcsim", "expected", str(subject.scenario), "--at", str(done.next_turn), "--source", str(job.source)]
     if KnownRows(job.format, job.codec, job.unsent).differ(job.stream):
-        words += ["-f", opening.format, *(["--allow-undocumented"] if opening.allow_undocumented else [])]
-    if opening.seed is not None:
-        words += ["--seed", str(opening.seed)]
-    for setting in opening.all_settings:
+        words += ["-f", subject.format, *(["--allow-undocumented"] if subject.allow_undocumented else [])]
+    if subject.seed is not None:
+        words += ["--seed", str(subject.seed)]
+    for setting in subject.all_settings:
         words += ["--set", setting]
-    if opening.sql_engine is not None:
-        words += ["--sql-engine", public(opening.sql_engine)]
-    return f"{shlex.join([*words, *(['--force'] if opening.force else [])])} --to DIR"
+    if subject.sql_engine is not None:
+        words += ["--sql-engine", public(subject.sql_engine)]
+    return f"{shlex.join([*words, *(['--force'] if subject.force else [])])} --to DIR"

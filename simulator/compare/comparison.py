@@ -12,8 +12,9 @@ from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS, members_of
 from simulator.formats.format import Broker, Codec
 from simulator.model import DDL, HEARTBEAT, READ, ROW_KINDS, Heartbeat, Kind, Message, OrderKey, SchemaChange
-from simulator.run.job import SINGLE_TURNS, Job, Partitions, open_job
+from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of, source_of
 from simulator.run.plan import Limits, Plan
+from simulator.run.request import Subject
 from simulator.run.scenario import Draft, load
 from simulator.stream.engine.block import Block
 
@@ -133,11 +134,14 @@ def compare(
     picks events. Raises UsageError.
     """
     jobs: dict[str, Job] = {}
-    system = load(scenario, source, settings=settings)[1]
+    if formats:
+        system = source_of(Subject(scenario, formats[0], source, settings=tuple(settings)))
+    else:
+        system = load(scenario, source, settings=settings)[1]
     for format in formats or [name for name in FORMATS if system.id in find(name).sources]:
         if format in jobs:
             raise UsageError(f"-f {format} is given twice: leave one out.")
-        job = open_job(scenario, format, source=str(system), seed=seed, broker=broker, settings=settings)
+        job = job_of(Subject(scenario, format, str(system), seed, tuple(settings), broker=broker))
         jobs[format] = job.addressed(partitions=Partitions(partitions))
     first = next(iter(jobs.values()))
     endless = first.stream.turns is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,8 @@ from simulator.wire.avro import Container
 
 # The options of a format.
 O_co = TypeVar("O_co", covariant=True)
-Broker = Literal["kafka", "rocketmq", "rabbitmq"]
+# A kind of broker, which a sink declares for its URLs: kafka, rocketmq, rabbitmq, or that of a plug-in.
+Broker: TypeAlias = str
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,31 @@
-"""A job: a scenario for a source, a format, and where messages go, as one small value that any process can open."""
+"""A job: a scenario for a source, a format, and how messages are addressed, as one value that any process can open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.batch import MessageBatch
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
-from simulator.errors import NotOffered, OptionError, UsageError, did_you_mean
+from simulator.errors import NotOffered, OptionError, UnknownName, UsageError, did_you_mean
 from simulator.formats import find, open_codec
-from simulator.formats.format import Broker, Codec
+from simulator.formats.format import Codec
 from simulator.formats.options import parse_format
 from simulator.model import Message, TableId
-from simulator.run.pacing import Pace
-from simulator.run.pipeline import Run, now_ms
+from simulator.run.pipeline import now_ms
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders, renders_images
-from simulator.run.resume import Resumed, rest
-from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
-from simulator.run.workers import Workers, default_workers
-from simulator.sinks import BROKERS
-from simulator.sinks.sink import Sink
-from simulator.sinks.url import MOST_PARTITIONS, deciding
+from simulator.run.request import Subject
+from simulator.run.scenario import load, open_stream, possible_sources, resolve
+from simulator.sinks import brokers
+from simulator.sinks.url import MOST_PARTITIONS
 from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import SnapshotBlock, Stream, TurnBlock
@@ -42,10 +38,6 @@ if TYPE_CHECKING:
 # Who takes messages one by one waits for a first block of so many turns, and for so many messages of one.
 SINGLE_TURNS = 1024
 SINGLE_MESSAGES = 1024
-# A paced run is generated as it is sent, in blocks of about so many seconds: a block costs 20 to 60 ms however small it
-# is. With the time of writing in its messages it must not be long before they are sent.
-BLOCK_SECONDS = 1.0
-STAMPED_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -64,71 +56,95 @@ class Partitions:
 
 
 @dataclass(frozen=True)
+class Addressing:
+    """How messages are addressed: what `--route` says (None: the product's default), the pattern of topics (None: the
+    product's own), and the partitions of topics."""
+
+    route: str | None = None
+    topic: str | None = None
+    partitions: Partitions = Partitions()
+
+
+class Opened:
+    """The stream and the codec of a job, and the tables that are not sent, shared by all jobs that differ in their
+    addressing alone. A pickled job leaves them behind and opens its own."""
+
+    def __init__(self, stream: Stream | None = None, codec: Codec | None = None) -> None:
+        self.stream, self.codec = stream, codec
+        self.unsent: Mapping[TableId, str] | None = None
+
+    def __reduce__(self) -> tuple[type[Opened], tuple[()]]:
+        return Opened, ()
+
+
+@dataclass(frozen=True)
 class Job:
     """Everything that decides the bytes of messages. Pickled, it makes the same ones in any process.
 
-    `format` is what `-f` says, `route` what `--route` says (None: the product's default), `topic` the pattern of topics
-    (None: the product's own) and `broker` the kind of broker that they are on. With `force` a SQL script goes on after
-    errors. What a job opens is opened on first use, and stays out of its pickle.
+    `format` is what `-f` says ("": changes alone are read), `broker` the kind of broker that messages are for. With
+    `force` a SQL script continues after errors. `source_chosen`: nothing names the source, and the format's is used.
     """
 
     scenario: Scenario | Script
     source: Source
     format: str
-    route: str | None = None
-    topic: str | None = None
-    partitions: Partitions = Partitions()
-    broker: Broker = "kafka"
+    broker: str = "kafka"
     allow_undocumented: bool = False
     force: bool = False
-    source_chosen: bool = False  # for the format, since nothing names one
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    addressing: Addressing = Addressing()
+    source_chosen: bool = False
+    opened: Opened = field(default_factory=Opened, repr=False, compare=False)
 
     # ----------------------------------------------------------------------------------------------------------- opened
 
-    @cached_property
+    @property
     def stream(self) -> Stream:
         """The changes; without a format no product asks for heartbeats. A SQL script is run for them."""
-        heartbeat_ms = self.codec.heartbeat_ms if self.format else None
-        return open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=heartbeat_ms)
+        if self.opened.stream is None:
+            heartbeat_ms = self.codec.heartbeat_ms if self.format else None
+            self.opened.stream = open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=heartbeat_ms)
+        return self.opened.stream
 
-    @cached_property
+    @property
     def codec(self) -> Codec:
-        allowed = self.allow_undocumented
-        return open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
+        if self.opened.codec is None:
+            allowed = self.allow_undocumented
+            self.opened.codec = open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
+        return self.opened.codec
 
-    @cached_property
+    @property
     def unsent(self) -> Mapping[TableId, str]:
         """Tables for each type of the source that the format has no rendering for, with their types: they are in the
         stream, whatever the format, and are not sent."""
-        types = self.scenario.each_type
-        return {
-            table.id: types[table.id]
-            for table in self.stream.first_tables
-            if table.id in types and not renders(self.codec, self.source, table)
-        }
+        if self.opened.unsent is None:
+            types = self.scenario.each_type
+            self.opened.unsent = {
+                table.id: types[table.id]
+                for table in self.stream.first_tables
+                if table.id in types and not renders(self.codec, self.source, table)
+            }
+        return self.opened.unsent
 
     def renderer(self, partitions: Callable[[str], int] | None = None, *, wall_clock: bool = False) -> Renderer:
         """What turns blocks into messages. `partitions` overrides those of the job; with `wall_clock` the product
         writes them now."""
-        route, partitions = self._route(self.route), partitions or self.partitions
+        to = self.addressing
         now = now_ms if wall_clock else None
-        return Renderer(self.stream, self.codec, route, self.topic, partitions, unsent=self.unsent, now_ms=now)
+        partitions = partitions or to.partitions
+        return Renderer(
+            self.stream, self.codec, self._route(to.route), to.topic, partitions, unsent=self.unsent, now_ms=now
+        )
 
     def addressed(
-        self,
-        *,
-        route: str | None = None,
-        topic: str | None = None,
-        partitions: Partitions = Partitions(),
+        self, *, route: str | None = None, topic: str | None = None, partitions: Partitions = Partitions()
     ) -> Job:
         """The same job for these topics and partitions. Raises UsageError for a route that cannot be."""
         self._route(route)
-        job = replace(self, route=route, topic=topic, partitions=partitions)
-        job.__dict__.update(codec=self.codec, stream=self.stream, unsent=self.unsent)
-        return job
+        return replace(self, addressing=Addressing(route, topic, partitions))
+
+    def to_topic(self, pattern: str | None) -> Job:
+        """The same job for topics of a pattern; None: the product's own."""
+        return replace(self, addressing=replace(self.addressing, topic=pattern))
 
     def _route(self, text: str | None) -> Route:
         route = parse_route(text, self.codec.layout.routing)
@@ -176,74 +192,10 @@ class Job:
         unit = self.codec.layout.packing.window_turns(self.stream.block_turns) if self.format else 1
         return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
 
-    def run(
-        self,
-        sink: Sink,
-        *,
-        limits: Limits,
-        route: str | None = None,
-        snapshot: bool | None = None,
-        pace: Pace | None = None,
-        wall_clock: bool = False,
-        report: Callable[[Run], None] | None = None,
-        resumed: Resumed | None = None,
-        workers: int | None = 1,
-    ) -> Run:
-        """The run, ready to be called; `workers` processes render, or as many as pay (None). Raises UsageError for the
-        route, and where the stream has no turn to begin with."""
-        if workers is not None and workers > 1 and self.runs_on_server:
-            raise UsageError(
-                f"--workers {workers}: a server runs {self.scenario.file}, and each worker would run it again; leave "
-                "out --workers."
-            )
-        job = self.addressed(route=route, topic=sink.topic_pattern)
-        plan = job.plan(limits, snapshot=snapshot)
-        if pace is not None:
-            plan = plan.shortened(pace.high_changes * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
-        if workers is None:
-            workers = 1 if pace is not None or self.runs_on_server else default_workers(plan)
-        if resumed is not None and resumed.start is not None:
-            plan = rest(plan, resumed.start)
-        if resumed is not None:
-            resumed.check_end(plan)
-        return Run(
-            plan,
-            job.renderer(sink.partitions, wall_clock=wall_clock),
-            sink,
-            seconds=limits.seconds,
-            pace=pace,
-            report=report,
-            resumed=resumed,
-            workers=Workers(workers, job, sink.partitions, wall_clock=wall_clock) if workers > 1 else None,
-        )
-
-    def identity(
-        self,
-        to: str,
-        limits: Limits,
-        *,
-        route: str | None = None,
-        snapshot: bool | None = None,
-        envelope: bool = False,
-        wall_clock: bool = False,
-    ) -> dict[str, str]:
-        """What must be the same for a run to go on: whatever changes a byte, or where it goes."""
-        snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
-        return {
-            "scenario": Path(self.scenario.file).name,
-            "seed": str(self.scenario.spec.seed),
-            "source": str(self.source),
-            "format": self.format,
-            "broker": self.broker,
-            "route": route or "",
-            **deciding(to),
-            "envelope": str(envelope).lower(),
-            "--clock": "wall" if wall_clock else "simulated",
-            "--force": str(self.force).lower(),
-            "snapshot": str(snapshot).lower(),
-            "--start-at": str(limits.start_at),
-            "fingerprint of the scenario": self.scenario.fingerprint,
-        }
+    def check_end(self, limits: Limits) -> None:
+        """Raises UsageError for limits that end no run of this scenario."""
+        if self.stream.turns is None and limits.changes is None and limits.turns is None:
+            raise UsageError(f"{self.scenario.file} has no end: give a limit of row changes, or turns.")
 
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
         """The messages of a run in stream order, one by one; blocks are generated on demand. After the last message,
@@ -267,49 +219,60 @@ class Job:
             yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()))
 
 
-def _fitting(format: str, broker: Broker, loaded: Loaded | Script) -> Source | None:
-    """The source of a run that names none: the first that the format and its options are for."""
-    offered = find(parse_format(format)[0])
-    for source in possible_sources(loaded, dict.fromkeys((offered.source, *offered.sources))):
-        with suppress(NotOffered, OptionError):
-            open_codec(format, source, broker=broker)
-            return source
-    return None
+def open_job(scenario: Any, format: str, *, settings: Sequence[str] = (), **options: Any) -> Job:
+    """The job of a `Subject` with these fields. Raises UsageError before anything is written."""
+    return job_of(Subject(scenario, format, settings=tuple(settings), **options))
 
 
-def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
-    """The kind of broker behind a URL; for files and standard output the one whose conventions are asked for."""
-    return cast(Broker, BROKERS.get(to.partition(":")[0], otherwise))
-
-
-def open_job(
-    scenario: str | Path | Draft,
-    format: str,
-    *,
-    source: str | None = None,
-    seed: int | None = None,
-    broker: Broker = "kafka",
-    allow_undocumented: bool = False,
-    force: bool = False,
-    sql_engine: str | None = None,
-    settings: Sequence[str] = (),
-) -> Job:
-    """Load and check everything that a run needs. Raises UsageError before anything is written."""
-    scenario = str(scenario) if isinstance(scenario, Path) else scenario
-    loaded, system = load(scenario, source, sql_engine, settings)
-    named = system
-    if source is None:
-        system = _fitting(format, broker, loaded) or system
-    codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
-    resolved = resolve(loaded, system, seed=seed)
-    job = Job(
-        resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force,
-        source_chosen=system != named,
-    )  # fmt: skip
-    stream = open_stream(resolved, system, force=force, heartbeat_ms=codec.heartbeat_ms)
+def job_of(subject: Subject, broker: str | None = None) -> Job:
+    """Load and check everything that decides bytes. `broker` is the kind that messages go to; None: the subject's.
+    Raises UsageError before anything is written."""
+    broker = broker or subject.broker
+    if broker not in (offered := find(parse_format(subject.format)[0]).brokers) and broker not in brokers():
+        known = dict.fromkeys((*offered, *brokers()))
+        raise UnknownName("kind of broker", broker, known, f"--broker is one of {', '.join(known)}.")
+    loaded, named = _loaded(subject)
+    system = _fitting(subject, broker, loaded) or named
+    codec = open_codec(subject.format, system, broker=broker, allow_undocumented=subject.allow_undocumented)
+    resolved = resolve(loaded, system, seed=subject.seed)
+    stream = open_stream(resolved, system, force=subject.force, heartbeat_ms=codec.heartbeat_ms)
     if not renders_images(codec, stream):
         raise refusal(codec, stream)
-    job.__dict__.update(codec=codec, stream=stream)
+    job = Job(
+        resolved, system, subject.format, broker, subject.allow_undocumented, subject.force,
+        source_chosen=system != named, opened=Opened(stream, codec),
+    )  # fmt: skip
     if job.unsent and len(job.unsent) == len(stream.first_tables):
-        raise UsageError(f"-f {format}: it can write no type of {system.title}; use another format or --source.")
+        raise UsageError(
+            f"-f {subject.format}: it can write no type of {system.title}; use another format or --source."
+        )
     return job
+
+
+def changes_of(subject: Subject) -> Job:
+    """The job of a subject without a format: its changes alone. Raises UsageError."""
+    loaded, system = _loaded(subject)
+    return Job(resolve(loaded, system, seed=subject.seed), system, "", force=subject.force)
+
+
+def source_of(subject: Subject) -> Source:
+    """The source system of a subject. Raises UsageError."""
+    loaded, named = _loaded(subject)
+    return _fitting(subject, subject.broker, loaded) or named
+
+
+def _loaded(subject: Subject) -> tuple[Loaded | Script, Source]:
+    scenario = str(subject.scenario) if isinstance(subject.scenario, Path) else subject.scenario
+    return load(scenario, subject.source, subject.sql_engine, subject.all_settings)
+
+
+def _fitting(subject: Subject, broker: str, loaded: Loaded | Script) -> Source | None:
+    """The source of a run that names none: the first that the format and its options are for. None: the scenario's."""
+    if subject.source is not None:
+        return None
+    offered = find(parse_format(subject.format)[0])
+    for source in possible_sources(loaded, dict.fromkeys((offered.source, *offered.sources))):
+        with suppress(NotOffered, OptionError):
+            open_codec(subject.format, source, broker=broker)
+            return source
+    return None

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from simulator.errors import OptionError, SinkError
-from simulator.run.latencies import Latencies
 from simulator.run.pipeline import Run
+from simulator.run.record import Latencies
 
 
 def parse_address(text: str) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -22,10 +22,10 @@ from simulator.run.pacing import Pace, Schedule, Unit
 from simulator.run.plan import Plan
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
-from simulator.run.workers import WorkerEnded, Workers
+from simulator.run.workers import WorkerEnded
 from simulator.sinks.ledger import Ints, Seconds
 from simulator.sinks.sink import Sink
-from simulator.stream.engine.block import Block
+from simulator.stream.engine.block import Block, SnapshotBlock, TurnBlock
 
 T = TypeVar("T")
 
@@ -130,6 +130,21 @@ class Stage(Generic[T]):
             self._error = error
 
 
+class Rendering(Protocol):
+    """What makes messages of blocks: of those that were begun, `finish` gives the next.
+
+    `ahead` blocks may be begun before the first is finished. `elsewhere`: other processes do the work, and `finish`
+    only waits for them; else two threads begin and finish blocks.
+    """
+
+    ahead: int
+    elsewhere: bool
+
+    def begin(self, where: TurnBlock | SnapshotBlock) -> Any: ...
+    def finish(self, begun: Any) -> Rendered: ...
+    def close(self) -> None: ...
+
+
 def now_ms() -> int:
     return int(time.time() * 1000)
 
@@ -147,14 +162,14 @@ class Run:
         pace: Pace | None = None,
         report: Callable[[Run], None] | None = None,
         resumed: Resumed | None = None,
-        workers: Workers | None = None,
+        rendering: Rendering | None = None,
     ) -> None:
         self.plan, self.renderer, self.sink = plan, renderer, sink
         self.seconds, self.pace = seconds, pace
         self.summary = Summary(plan.first, plan.first)
         self.stop = False
         self.resumed = resumed
-        self.rendering: Renderer | Workers = workers or renderer
+        self.rendering: Rendering = rendering or renderer
         self._reporter = report
         self._reported_at = 0.0
         self._began = 0.0
@@ -183,8 +198,8 @@ class Run:
         self._began = started = time.monotonic()
         sender = Stage[Rendered]("sender", self._send)
         rendering = self.rendering
-        # workers render while this thread sends, so that it needs no second one, whose blocks would take memory
-        pass_on = self._send if isinstance(rendering, Workers) else sender.put
+        # where other processes render, this thread sends meanwhile: a second one's blocks would take memory
+        pass_on = self._send if rendering.elsewhere else sender.put
         renderer = Stage[Any]("renderer", lambda begun: pass_on(rendering.finish(begun)), rendering.ahead)
         self._stages = [renderer, sender]
         whole = False
@@ -224,6 +239,11 @@ class Run:
                 self._keep(self.resumed, done=whole)
             self._report_progress(last=True)
         return summary
+
+    def abandon(self) -> None:
+        """Wait for nothing more: what is on its way counts as failed."""
+        self.sink.close()
+        self.summary.delivered, self.summary.failed = self.sink.delivered, self.sink.failed
 
     def _keep(self, resumed: Resumed, *, done: bool) -> None:
         """Keep the position at the end of a run. That it cannot be kept hides no failure of the run."""

@@ -51,6 +51,7 @@ class Renderer:
 
     # Blocks that may wait between `begin` and `finish`, which are for two threads.
     ahead = 1
+    elsewhere = False
 
     def __init__(
         self,

@@ -25,12 +25,6 @@ from simulator.sinks.ledger import Place, Position, by_partition
 from simulator.sinks.sink import FileState, Sink
 
 
-def check_resumable(option: str, to: str) -> None:
-    """Raises UsageError for a destination that a run cannot go on with."""
-    if to.partition(":")[0] in ("-", "parquet", "memory"):
-        raise UsageError(f"{option}: a run to {to} cannot be resumed; write to file:DIR or a broker's URL.")
-
-
 class Resumed:
     """A run that can be gone on with: what arrived before is not sent again, and the file follows what arrives.
 

@@ -133,6 +133,8 @@ class Workers:
     """The processes of a run, in place of its `Renderer`. Raises UsageError for too many and where files may not be
     large, and SimulatorError when the system starts no more processes."""
 
+    elsewhere = True
+
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
         if count > MOST_WORKERS:
             raise UsageError(f"--workers {count}: there are {MOST_WORKERS} at the most.")

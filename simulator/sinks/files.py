@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, ClassVar, Final
@@ -24,53 +25,62 @@ from simulator.errors import OptionError, SinkError, UsageError
 from simulator.sinks.framing import Framing, framing
 from simulator.sinks.ledger import Parcel, Place, by_partition
 from simulator.sinks.sink import FileState, Sink
+from simulator.sinks.target import Contents, Transport
 from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
-from simulator.wire.avro import Container
 
 # A run that goes on compares so many bytes at the end of each file with those that it wrote.
 TAIL_BYTES: Final = 1 << 16
 
 
-def open_stdout(url: str, *, envelope: bool = False) -> StreamSink:
+OPTIONS: Final = {"partitions": whole_number(1, MOST_PARTITIONS)}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderUrl:
+    """A folder or one file, and the partitions of each topic."""
+
+    scheme: str
+    path: Path
+    partitions: int = 1
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the path names one file, by its suffix. Parquet is always a folder."""
+        return self.scheme == "file" and self.path.suffix in (".jsonl", ".avro") and not self.path.is_dir()
+
+
+def open_stdout(url: str, contents: Contents) -> StreamSink:
     """`-`: all messages in stream order, whatever their topic."""
     if sys.stdout is None:
         raise SinkError("--to -: there is no standard output.")
-    return StreamSink(sys.stdout.buffer, framing(envelope=envelope))
+    return StreamSink(sys.stdout.buffer, framing(envelope=contents.envelope))
 
 
-def open_files(
-    url: str,
-    *,
-    envelope: bool = False,
-    container: Container | None = None,
-    files: Mapping[str, FileState] | None = None,
-) -> FolderSink:
-    """`file:DIR`, `file:DIR?partitions=6` or `file:NAME.jsonl`. `files` are those that a resumed run goes on with.
-    Raises OptionError, SinkError, and UsageError for files that are not as the run left them."""
-    path, partitions = parse_folder(url)
-    form = framing(envelope=envelope, container=container)
-    if not is_file(path):
-        return FolderSink(path, partitions, form, files)
-    if path.suffix != f".{form.suffix}":
-        raise OptionError(f"--to {url}: the messages make a .{form.suffix} file; name it so.")
-    return FileSink(path, partitions, form, files)
+def open_files(url: FolderUrl, contents: Contents) -> FolderSink:
+    """`file:DIR`, `file:DIR?partitions=6` or `file:NAME.jsonl`. Raises OptionError, SinkError, and UsageError for files
+    that are not as the resumed run left them."""
+    form = framing(envelope=contents.envelope, container=contents.container)
+    if not url.is_file:
+        return FolderSink(url.path, url.partitions, form, contents.files)
+    if url.path.suffix != f".{form.suffix}":
+        raise OptionError(f"--to file:{url.path}: the messages make a .{form.suffix} file; name it so.")
+    return FileSink(url.path, url.partitions, form, contents.files)
 
 
-def is_file(path: Path) -> bool:
-    """Whether a URL's path names one file rather than a folder: by its suffix."""
-    return path.suffix in (".jsonl", ".avro") and not path.is_dir()
+def open_part(folder: Path, partitions: int, part: int, contents: Contents) -> FolderSink:
+    """The files of one part of a run."""
+    return FolderSink(folder, partitions, framing(envelope=contents.envelope, container=contents.container), part=part)
 
 
-def parse_folder(url: str) -> tuple[Path, int]:
-    """The folder or file of a URL, and how many partitions its topics have. Raises OptionError."""
+def parse_folder(url: str) -> FolderUrl:
+    """A folder or file, `file:DIR?partitions=6`. Raises OptionError."""
     scheme, _, rest = url.partition(":")
     place, _, query = rest.partition("?")
     if place.startswith("//"):
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write {scheme}:DIR.")
-    options = parse_options(query, {"partitions": whole_number(1, MOST_PARTITIONS)}, f"a {scheme} URL")
-    return Path(place).expanduser(), options.get("partitions", 1)
+    return FolderUrl(scheme, Path(place).expanduser(), **parse_options(query, OPTIONS, f"a {scheme} URL"))
 
 
 class StreamSink(Sink):
@@ -303,3 +313,10 @@ class FileSink(FolderSink):
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         self._write_to(("", 0), batch, parcels[0])
         self.ledger.acknowledge_all()
+
+
+STDOUT: Final = Transport(form="-", parse=str, open=open_stdout, lines=True, binary=False)
+FILES: Final = Transport(
+    form="file:DIR", parse=parse_folder, open=open_files, resumes=True, lines=True, options=OPTIONS,
+    may_change=("partitions",), parts=open_part,
+)  # fmt: skip

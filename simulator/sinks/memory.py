@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from simulator.batch import MessageBatch
 from simulator.model import Message
 from simulator.sinks.ledger import Parcel
 from simulator.sinks.sink import Sink
+from simulator.sinks.target import Transport
 from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 
+OPTIONS: Final = {"partitions": whole_number(1, MOST_PARTITIONS)}
 
-def open_memory(url: str) -> MemorySink:
-    """`memory:` or `memory:?partitions=6`. Raises OptionError."""
-    return MemorySink(
-        **parse_options(url.partition("?")[2], {"partitions": whole_number(1, MOST_PARTITIONS)}, "a memory URL")
-    )
+
+def parse_url(url: str) -> dict[str, Any]:
+    """The options of `memory:` or `memory:?partitions=6`. Raises OptionError."""
+    return parse_options(url.partition("?")[2], OPTIONS, "a memory URL")
 
 
 class MemorySink(Sink):
@@ -41,3 +43,8 @@ class MemorySink(Sink):
     def values(self) -> list[bytes]:
         """The values of all messages."""
         return [value for batch in self.batches for value in batch["value"].to_pylist()]
+
+
+MEMORY: Final = Transport(
+    form="memory:", parse=parse_url, open=lambda options, contents: MemorySink(**options), options=OPTIONS
+)

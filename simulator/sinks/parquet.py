@@ -18,19 +18,15 @@ import pyarrow.parquet as parquet
 from simulator.batch import MessageBatch
 from simulator.errors import SimulatorError, SinkError
 from simulator.sinks.columns import IN_PARTITIONS, message_rows
-from simulator.sinks.files import FolderSink, in_file_names, parse_folder, part_name
+from simulator.sinks.files import OPTIONS, FolderSink, in_file_names, parse_folder, part_name
 from simulator.sinks.framing import Lines
 from simulator.sinks.ledger import Place
+from simulator.sinks.target import Transport
 
 # Columns of few values. The others would fill a dictionary in vain.
 REPEATED: Final = ["tag", "kind", "changes"]
 # Readers skip row groups by these.
 STATISTICS: Final = [*REPEATED, "timestamp", "position.phase", "position.turn", "position.ordinal"]
-
-
-def open_parquet(url: str) -> ParquetSink:
-    """`parquet:DIR`, `parquet:DIR?partitions=6`. Raises OptionError, SinkError."""
-    return ParquetSink(*parse_folder(url))
 
 
 class ParquetSink(FolderSink):
@@ -75,3 +71,12 @@ class ParquetSink(FolderSink):
             with suppress(SimulatorError):
                 self.flush()
         super().close()
+
+
+PARQUET: Final = Transport(
+    form="parquet:DIR",
+    parse=parse_folder,
+    open=lambda url, contents: ParquetSink(url.path, url.partitions),
+    options=OPTIONS,
+    parts=lambda folder, partitions, part, contents: ParquetSink(folder, partitions, part=part),
+)

@@ -26,15 +26,6 @@ LONGEST_SECS: Final = 1_000_000
 PLACEHOLDERS: Final = ("database", "schema", "table")
 
 
-# Options of sinks that decide neither a byte nor a place: a run that is resumed may have others. Of `partitions` the
-# counts that topics really have are compared; `properties` may hold a partitioner, which the sink names itself.
-MAY_CHANGE: Final = (
-    *("partitions", "replication", "compression", "acks", "idempotence", "linger_ms", "batch_bytes"),
-    *("max_message_bytes", "properties", "timeout_secs", "heartbeat_secs", "window", "client", "threads", "group"),
-    *("access_key", "secret_key_env", "secret_key_file", "password_env", "password_file", "ca", "cert", "key"),
-)
-
-
 def public(url: str) -> str:
     """The URL without a password, also without one that holds `/`, `?` or `@`."""
     scheme, found, rest = url.partition("://")
@@ -48,16 +39,6 @@ def public(url: str) -> str:
     login, _, host = place.rpartition("@")
     user = login.partition(":")[0]
     return f"{scheme}://{f'{user}@' if user else ''}{host}{mark}{query}"
-
-
-def deciding(url: str) -> dict[str, str]:
-    """What of a URL decides where messages go and how: its place, and the options that are not in MAY_CHANGE."""
-    facts = {"destination": public(url).partition("?")[0]}
-    for part in filter(None, url.partition("?")[2].split("&")):
-        name, _, text = part.partition("=")
-        if (name := unquote(name)) not in MAY_CHANGE:
-            facts[f"the URL's option {name}"] = unquote(text)
-    return facts
 
 
 def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> dict[str, Any]:

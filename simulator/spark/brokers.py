@@ -7,7 +7,7 @@ Spark brings buffers to the sender of their partition and sorts them by task and
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -18,11 +18,13 @@ import pyarrow as pa
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job
-from simulator.run.pipeline import Run, Summary
-from simulator.sinks import open_sink
+from simulator.run.pipeline import Summary
+from simulator.run.session import share_run
+from simulator.sinks import parse_target
 from simulator.sinks.ledger import Ints, Parcel, Place
 from simulator.sinks.ledger import Progress as Sends
 from simulator.sinks.sink import Sink
+from simulator.sinks.target import Contents
 from simulator.spark.engine import Progress, SparkRun, joined, total
 from simulator.spark.jobs import Buffer, Stopped, Tasks, task_context
 from simulator.spark.work import Work
@@ -117,13 +119,14 @@ class BrokerRun(SparkRun):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Where the messages go: a URL, and the properties that the product gives them."""
+    """Where the messages go: a URL, which each process parses, since it may name secrets of the machine, and what the
+    sink must know of them."""
 
     url: str
-    properties: Mapping[str, Any] | None = None
+    contents: Contents = field(default_factory=Contents)
 
     def open(self) -> Sink:
-        return open_sink(self.url, properties=self.properties)
+        return parse_target(self.url).open(self.contents)
 
 
 class Outbox(Sink):
@@ -171,7 +174,7 @@ def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
     """A task's share as buffers, behind a summary of it."""
     with broker.open() as sink:
         outbox = Outbox(sink, task, senders)
-        summary = Run(work.share(task), work.open().renderer(sink.partitions), outbox)()
+        summary = share_run(work.open(), work.share(task), outbox)()
     return [((task % senders, (SUMMARY, task, 0)), pickle.dumps(summary)), *outbox.buffers]
 
 

@@ -11,7 +11,6 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from simulator.errors import SimulatorError, UsageError
 from simulator.model import OrderKey
 from simulator.run import record
 from simulator.run.job import Job
@@ -47,11 +46,9 @@ class SparkRun(ABC):
         self.stop = False
         self.summary = Summary()
         self.progress: Progress | None = None
-        self.failure: SimulatorError | None = None
         self.job, self._tasks, self._report = job, tasks, report
         self._plan = job.plan(limits, snapshot=snapshot)
-        if self._plan.stop is None and limits.changes is None:
-            raise UsageError("--engine spark: the stream has no end; say where the run ends, with --limit or --turns.")
+        job.check_end(limits)
         self.jobs: Jobs = jobs_of(session)(session, self.cancels, self.watch)
         self._pickled = pickle.dumps(job)
         self._began = time.monotonic()
@@ -71,9 +68,6 @@ class SparkRun(ABC):
             self.run()
         except Stopped:
             self.summary.interrupted = True
-        except SimulatorError as error:
-            self.failure = error
-            raise
         finally:
             self.summary.seconds = time.monotonic() - self._began
         return self.summary
@@ -91,13 +85,13 @@ class SparkRun(ABC):
     def elapsed(self) -> float:
         return time.monotonic() - self._began
 
-    def record(self, facts: dict[str, Any]) -> dict[str, Any]:
+    def record(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
         """The run's record, which is that of a local run. `facts` are those of the summary."""
         partitions = list(self.partitions())
         last = max((each.last for each, _ in partitions), default=None)
         position = None if last is None else OrderKey(last.phase, last.turn, last.ordinal + 1)
         listed = [{**record.partition(each), **more} for each, more in partitions]
-        return record.document(facts, position, listed, self.failure or self.job.failure)
+        return record.document(facts, position, listed, failure)
 
     def work(self) -> Work:
         """The run's work, with its end and its snapshot counted. Raises UsageError beyond the stream's last turn."""

@@ -21,17 +21,16 @@ from typing import Any, Final
 
 from simulator.errors import SinkError
 from simulator.run.job import Job
-from simulator.run.latencies import Latencies
-from simulator.run.pipeline import Run, Summary
-from simulator.run.record import Recorder
+from simulator.run.pipeline import Summary
+from simulator.run.record import Latencies, Recorder
+from simulator.run.session import contents_of, share_run
+from simulator.sinks import transport
 from simulator.sinks.files import FolderSink
-from simulator.sinks.framing import framing
 from simulator.sinks.ledger import Place
 from simulator.sinks.ledger import Progress as Written
 from simulator.spark.engine import Progress, SparkRun, joined, total
 from simulator.spark.jobs import Tasks, task_context
 from simulator.spark.work import Work
-from simulator.wire.avro import Container
 
 UNFINISHED: Final = ".unfinished"
 SUCCESS: Final = "_SUCCESS"
@@ -89,17 +88,17 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where the files go, and how they look; `record` asks for an account of each."""
+    """Where the files go, and how they look; `record` asks for an account of each. The sinks of `scheme` write them."""
 
     path: str
     partitions: int
     envelope: bool = False
     record: bool = False
-    parquet: bool = False
+    scheme: str = "file"
 
     @property
     def url(self) -> str:
-        return f"{'parquet' if self.parquet else 'file'}:{self.path}"
+        return f"{self.scheme}:{self.path}"
 
     def begin(self) -> None:
         """Make the folder. Raises SinkError where anything is in it."""
@@ -117,9 +116,9 @@ class Folder:
         job = work.open()
         scratch = Path(self.path, UNFINISHED, f"{task}-{attempt}")
         try:
-            with self._sink(scratch, job.codec.layout.container, task) as sink:
+            with self._sink(scratch, job, task) as sink:
                 recorder = Recorder(sink, Latencies()) if self.record else None
-                summary = Run(work.share(task), job.renderer(sink.partitions), sink)()
+                summary = share_run(job, work.share(task), sink)()
                 sizes = sink.sizes()
             digests = {} if recorder is None else recorder.digests()
             files = []
@@ -131,12 +130,11 @@ class Folder:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _sink(self, folder: Path, container: Container | None, task: int) -> FolderSink:
-        if self.parquet:
-            from simulator.sinks.parquet import ParquetSink
-
-            return ParquetSink(folder, self.partitions, part=task)
-        return FolderSink(folder, self.partitions, framing(envelope=self.envelope, container=container), part=task)
+    def _sink(self, folder: Path, job: Job, task: int) -> FolderSink:
+        parts = transport(self.scheme).parts
+        assert parts is not None
+        sink: FolderSink = parts(folder, self.partitions, task, contents_of(job, envelope=self.envelope))
+        return sink
 
     def finish(self, count: int) -> None:
         """See that so many files are there, and say so in the folder. Raises SinkError."""

@@ -8,9 +8,9 @@ from typing import Final
 
 from simulator.errors import OptionError, UnknownName, did_you_mean
 from simulator.model import Table
-from simulator.run.job import Job, Partitions, open_job
+from simulator.run.job import Job, Partitions, changes_of, job_of
 from simulator.run.plan import Limits
-from simulator.run.scenario import load, resolve
+from simulator.run.request import Subject
 from simulator.stream.engine.block import Stream
 
 TEXTS: Final = ("scenario", "format", "view", "table", "source", "route", "topic")
@@ -33,13 +33,14 @@ class Options:
 
     def job(self) -> Job:
         """The job of a read; the views changes and state have no format. Raises UsageError."""
-        scenario, source, seed = self.texts["scenario"], self.texts.get("source"), self.numbers.get("seed")
-        if self.view == "messages":
-            job = open_job(scenario, self.texts["format"], source=source, seed=seed)
-            partitions = Partitions(self.numbers.get("partitions", 1))
-            return job.addressed(route=self.texts.get("route"), topic=self.texts.get("topic"), partitions=partitions)
-        loaded, system = load(scenario, source)
-        return Job(resolve(loaded, system, seed=seed), system, "")
+        format, source = self.texts.get("format", ""), self.texts.get("source")
+        subject = Subject(self.texts["scenario"], format, source, self.numbers.get("seed"))
+        if self.view != "messages":
+            return changes_of(subject)
+        partitions = Partitions(self.numbers.get("partitions", 1))
+        return job_of(subject).addressed(
+            route=self.texts.get("route"), topic=self.texts.get("topic"), partitions=partitions
+        )
 
     def limits(self) -> Limits:
         return Limits(self.numbers.get("start_at", 0), self.numbers.get("limit"), self.numbers.get("turns"))

@@ -33,6 +33,7 @@ from simulator.model import Table
 from simulator.run.bookmark import difference
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits, Plan, plan
+from simulator.run.session import identity
 from simulator.sinks.columns import MESSAGES
 from simulator.sinks.memory import MemorySink
 from simulator.spark import rows
@@ -75,8 +76,12 @@ class CdcSimDataSource(DataSource):
         snapshot = given.flags.get("snapshot")
         named = {name: given.texts[name] for name in ("view", "table", "topic") if name in given.texts}
         partitions = str(given.numbers.get("partitions", 1))
-        identity = self._job.identity("spark", given.limits(), route=given.texts.get("route"), snapshot=snapshot)
-        return {**identity, **named, "partitions": partitions}
+        return identity(
+            self._job,
+            given.limits(),
+            {"destination": "spark", **named, "partitions": partitions},
+            snapshot=snapshot,
+        )
 
     def _view(self) -> View:
         given, stream = self._given, self._job.stream
@@ -92,10 +97,8 @@ class CdcSimDataSource(DataSource):
         return self._job.plan(self._given.limits(), snapshot=self._given.flags.get("snapshot"))
 
     def _work(self) -> Work:
-        planned = self._plan()
-        if planned.stop is None and planned.changes is None:
-            raise UsageError("the stream has no end: give the option 'limit' or 'turns', or read it with readStream.")
-        planned = planned.counted()
+        self._job.check_end(self._given.limits())
+        planned = self._plan().counted()
         planned.check_reach()
         blocks = tuple(planned.snapshot_blocks())
         return work(pickle.dumps(self._job), planned, blocks, tasks=self._given.numbers.get("tasks"), cores=CORES)
@@ -149,7 +152,7 @@ class View:
     def read(self, todo: Work, task: int) -> Iterator[pa.RecordBatch]:
         job, share = todo.open(), todo.share(task)
         if self.name == "messages":
-            sink, renderer = Client(job.partitions), job.renderer()
+            sink, renderer = Client(job.addressing.partitions), job.renderer()
             for where in share.all_blocks():
                 if (batch := renderer.render_block(where)) is not None:
                     yield from rows.messages(sink.place(batch), self.only)

@@ -16,6 +16,7 @@ from test_runs import destination
 from simulator.formats import FORMATS, find
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks import open_sink
 
 CHANGES = int(os.environ.get("CDCSIM_CHANGES", "300"))
@@ -37,7 +38,7 @@ def test_every_message_of_a_format_arrives(broker: Any, format: str, request: py
     job = open_job("orders", format, broker=broker)
     limits = Limits(changes=CHANGES)
     with open_sink(destination(broker, address, topic), properties=job.codec.layout.rabbitmq) as sink:
-        job.run(sink, limits=limits)()
+        local_run(job, sink, limits=limits)()
     wanted = expected(job, broker, topic, limits)
     found = contents(broker, address, topic, request)
     if broker == "rabbitmq":  # has no keys

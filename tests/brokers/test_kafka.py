@@ -30,8 +30,13 @@ from simulator.model import OrderKey
 from simulator.sinks.kafka.cluster import Cluster
 from simulator.sinks.kafka.open import open_kafka
 from simulator.sinks.kafka.sink import KafkaSink
+from simulator.sinks.kafka.url import parse_url
 
 pytestmark = pytest.mark.broker("kafka")
+
+
+def open_url(url: str) -> KafkaSink:
+    return open_kafka(parse_url(url))
 
 
 @pytest.fixture
@@ -144,7 +149,7 @@ class TestContractOfTransactions(SinkContract):
 
 def test_a_transaction_that_fails_leaves_nothing_behind(kafka: str, topic: str) -> None:
     url = f"kafka://{kafka}/{topic}?partitions=1&exactly-once=true&max_message_bytes=2000"
-    with open_kafka(url) as sink:
+    with open_url(url) as sink:
         assert sink.stored("a run", []) is None
         sink.send(batch(topic, [b"1", b"2"]))
         sink.flush()
@@ -152,16 +157,16 @@ def test_a_transaction_that_fails_leaves_nothing_behind(kafka: str, topic: str) 
         assert sentence.startswith("3 of 5 messages were not delivered; the first was turn 3.0 for")
         assert (sink.delivered, sink.failed) == (2, 3)
     assert values(read(kafka, topic)[0]) == [b"1", b"2"]
-    with open_kafka(url) as sink:
+    with open_url(url) as sink:
         assert sink.stored("another run", [topic]) is None
         assert sink.stored("a run", [topic]) == OrderKey(1, 1, 0)
 
 
 def test_of_two_writers_of_one_id_the_later_one_ends_the_other(kafka: str, topic: str) -> None:
     url = f"kafka://{kafka}/{topic}?partitions=1&exactly-once=true&transactional-id=one.{topic}"
-    with open_kafka(url) as earlier:
+    with open_url(url) as earlier:
         earlier.send(batch(topic, [b"1"]), whole=False)
-        with open_kafka(url) as later:
+        with open_url(url) as later:
             assert later.stored("later run", [topic]) is None
             later.send(batch(topic, [b"2"]))
             later.flush()
@@ -173,7 +178,7 @@ def test_of_two_writers_of_one_id_the_later_one_ends_the_other(kafka: str, topic
 
 def test_one_batch_may_hold_several_topics(kafka: str, topic: str) -> None:
     topics = [f"{topic}.{'ab'[n % 2]}" for n in range(10)]
-    with open_kafka(f"kafka://{kafka}/{topic}.{{table}}?partitions=1") as sink:
+    with open_url(f"kafka://{kafka}/{topic}.{{table}}?partitions=1") as sink:
         sink.send(batch(topics, [b"%d" % n for n in range(10)]))
         sink.flush()
     assert values(read(kafka, f"{topic}.a")[0]) == [b"0", b"2", b"4", b"6", b"8"]
@@ -185,7 +190,7 @@ JAVA_PARTITIONS = {b"21": 0, b"1001": 0, b"foobar": 6, b"abc": 3, b"shop.orders"
 
 
 def test_a_null_partition_is_chosen_as_java_does(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=12") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=12") as sink:
         sink.send(batch(topic, list(JAVA_PARTITIONS), list(JAVA_PARTITIONS)))
         sink.flush()
     found = {message.key(): n for n, messages in read(kafka, topic).items() for message in messages}
@@ -193,7 +198,7 @@ def test_a_null_partition_is_chosen_as_java_does(kafka: str, topic: str) -> None
 
 
 def test_counters_know_several_changes_in_a_message(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         sink.send(batch(topic, [b"x"] * 2500, None, [0, 1] * 1250, changes=[0, 1, 2, 7] * 625))
         sink.flush()
         assert (sink.delivered, sink.delivered_changes, sink.failed) == (2500, 6250, 0)
@@ -203,7 +208,7 @@ def test_counters_know_several_changes_in_a_message(kafka: str, topic: str) -> N
 
 
 def test_close_without_flush_still_delivers(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=1") as sink:
         sink.send(batch(topic, [b"x"] * 100))
     assert (sink.delivered, sink.failed) == (100, 0)
     assert len(read(kafka, topic)[0]) == 100
@@ -213,7 +218,7 @@ def test_close_without_flush_still_delivers(kafka: str, topic: str) -> None:
 
 
 def test_a_missing_topic_is_made_as_the_url_says(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=7&replication=1&max_message_bytes=3000000") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=7&replication=1&max_message_bytes=3000000") as sink:
         assert sink.partitions(topic) == 7
         assert sink.partitions(topic) == 7
     client = admin.AdminClient({"bootstrap.servers": kafka, "log_level": 0})
@@ -224,15 +229,15 @@ def test_a_missing_topic_is_made_as_the_url_says(kafka: str, topic: str) -> None
 
 def test_an_existing_topic_is_used_as_it_is(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 3)
-    with open_kafka(f"kafka://{kafka}/{topic}") as sink:
+    with open_url(f"kafka://{kafka}/{topic}") as sink:
         assert sink.partitions(topic) == 3
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=3") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=3") as sink:
         assert sink.partitions(topic) == 3
 
 
 def test_another_partition_count_is_an_error(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 3)
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink, pytest.raises(SinkError) as caught:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=4") as sink, pytest.raises(SinkError) as caught:
         sink.send(batch(topic, [b"x"]))
     assert one_sentence(caught.value) == (
         f"topic '{topic}' at Kafka {kafka} has 3 partitions, and the URL asks for 4:"
@@ -242,7 +247,7 @@ def test_another_partition_count_is_an_error(kafka: str, topic: str) -> None:
 
 
 def test_a_missing_topic_without_a_count_is_an_error(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}") as sink, pytest.raises(SinkError) as caught:
+    with open_url(f"kafka://{kafka}/{topic}") as sink, pytest.raises(SinkError) as caught:
         sink.partitions(topic)
     assert one_sentence(caught.value) == (
         f"there is no topic '{topic}' at Kafka {kafka}: add partitions=N to the URL to have it made with N."
@@ -253,11 +258,11 @@ def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(new_broker: Callab
     settings = {"auto.create.topics.enable": "true", "num.partitions": "9"}
     with new_broker("kafka", settings=settings) as broker:
         address = broker.address
-        with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
+        with open_url(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
             sink.partitions(topic)
         client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
         assert topic not in asked(lambda: client.list_topics(timeout=10)).topics
-        with open_kafka(f"kafka://{address}/{topic}?partitions=2") as sink:
+        with open_url(f"kafka://{address}/{topic}?partitions=2") as sink:
             assert sink.partitions(topic) == 2
 
 
@@ -271,7 +276,7 @@ def test_a_topic_that_another_process_makes_at_the_same_time(
         create(cluster, name, count)
 
     monkeypatch.setattr(Cluster, "_create", overtaken)
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         assert sink.partitions(topic) == 2
         sink.send(batch(topic, [b"x"], None, [1]))
         sink.flush()
@@ -294,7 +299,7 @@ PASSING = {
 def test_a_request_that_fails_for_a_moment_is_sent_again(
     kafka: str, topic: str, request_name: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         send, attempts = getattr(sink.cluster._admin, request_name), 0
 
         def lost_once(*arguments: Any, **named: Any) -> Any:
@@ -315,7 +320,7 @@ def test_a_request_that_fails_for_a_moment_is_sent_again(
 def test_a_topic_that_is_first_named_while_the_broker_is_away(
     breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_kafka(f"kafka://{breakable.address}?partitions=1") as sink:
+    with open_url(f"kafka://{breakable.address}?partitions=1") as sink:
         sink.send(batch(f"{topic}.a", [b"1"]))
         sink.flush()
         monkeypatch.setattr("simulator.sinks.kafka.url.CONNECT_SECS", 0.5)  # the broker is away for longer
@@ -327,7 +332,7 @@ def test_a_topic_that_is_first_named_while_the_broker_is_away(
 
 def test_more_copies_than_brokers_is_told_in_the_brokers_words(kafka: str, topic: str) -> None:
     with (
-        open_kafka(f"kafka://{kafka}/{topic}?partitions=2&replication=3") as sink,
+        open_url(f"kafka://{kafka}/{topic}?partitions=2&replication=3") as sink,
         pytest.raises(SinkError, match=r"replication|Replication") as caught,
     ):
         sink.partitions(topic)
@@ -335,7 +340,7 @@ def test_more_copies_than_brokers_is_told_in_the_brokers_words(kafka: str, topic
 
 
 def test_an_illegal_topic_name_stops_before_anything_is_sent(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}?partitions=1") as sink:
+    with open_url(f"kafka://{kafka}?partitions=1") as sink:
         with pytest.raises(UsageError, match="'a b' is no Kafka topic name"):
             sink.send(batch([topic, "a b"], [b"x", b"y"]))
         assert sink.partitions(topic) == 1
@@ -347,7 +352,7 @@ def test_an_illegal_topic_name_stops_before_anything_is_sent(kafka: str, topic: 
 
 
 def test_a_message_above_the_clients_limit(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1&max_message_bytes=5000") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=1&max_message_bytes=5000") as sink:
         with pytest.raises(DeliveryFailed) as caught:
             sink.send(batch(topic, [b"a", b"b", b"x" * 6000, b"d"], [b"key"] * 4, changes=[1, 2, 4, 8], first_turn=40))
         assert one_sentence(caught.value) == (
@@ -362,7 +367,7 @@ def test_a_message_above_the_clients_limit(kafka: str, topic: str) -> None:
 def test_a_message_above_the_topics_limit(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 2, max_message_bytes="2000")
     sent = [b"a"] * 5 + [b"x" * 3000] + [b"x" * 4000] + [b"z"] * 5
-    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
         sentence = failure(sink, batch(topic, sent, None, [0] * 6 + [1] * 6, changes=list(range(12))))
         assert re.fullmatch(
             rf"\d+ of 12 messages were not delivered; the first was turn 5\.0 for topic '{topic}' partition 0 \(3000"
@@ -381,7 +386,7 @@ def test_a_message_above_the_topics_limit(kafka: str, topic: str) -> None:
 
 def test_a_failure_ends_the_run_early(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 1, max_message_bytes="2000")
-    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500&linger_ms=0") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?batch_bytes=500&linger_ms=0") as sink:
 
         def endless() -> Iterator[MessageBatch]:
             deadline = time.monotonic() + PATIENCE_SECS
@@ -397,7 +402,7 @@ def test_a_failure_ends_the_run_early(kafka: str, topic: str) -> None:
 
 def test_the_first_of_a_thousand_failures_is_found_among_equal_messages(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 3, max_message_bytes="2000")
-    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
         sink.send(batch(topic, [b"small"] * 1500, [b"k"] * 1500, [0, 1, 2] * 500))
         sink.flush()
         # of one partition: another one's may be told first, and then what waits here is dropped
@@ -408,7 +413,7 @@ def test_the_first_of_a_thousand_failures_is_found_among_equal_messages(kafka: s
 
 
 def test_a_partition_that_is_not_there(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         with pytest.raises(DeliveryFailed) as caught:
             sink.send(batch(topic, [b"a", b"b"], None, [1, 2]))
         assert one_sentence(caught.value) == (
@@ -420,13 +425,13 @@ def test_a_partition_that_is_not_there(kafka: str, topic: str) -> None:
 
 def test_a_time_far_ahead_is_refused_by_the_broker(kafka: str, topic: str) -> None:
     ahead_ms = time.time_ns() // 1_000_000 + 86_400_000
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=1") as sink:
         sentence = failure(sink, batch(topic, [b"a"], timestamps_ms=[ahead_ms]))
     assert "Broker: Invalid timestamp; by default a topic takes no time more than an hour ahead" in sentence
 
 
 def test_a_fenced_client_gives_up(kafka: str, topic: str) -> None:
-    sink = open_kafka(f"kafka://{kafka}/{topic}?partitions=1")
+    sink = open_url(f"kafka://{kafka}/{topic}?partitions=1")
     sink.send(batch(topic, [b"a"]))
     sink.flush()
     # As librdkafka would call it; a broker fences only transactional clients, of which this is none.
@@ -444,7 +449,7 @@ def test_a_fenced_client_gives_up(kafka: str, topic: str) -> None:
 
 def refused(url: str) -> str:
     with pytest.raises(SinkError) as caught:
-        open_kafka(url)
+        open_url(url)
     return one_sentence(caught.value)
 
 
@@ -468,7 +473,7 @@ def test_an_unknown_host() -> None:
 
 
 def test_one_of_several_servers_is_enough(kafka: str) -> None:
-    with open_kafka(f"kafka://127.0.0.1:{free_port()},{kafka}/t"):
+    with open_url(f"kafka://127.0.0.1:{free_port()},{kafka}/t"):
         pass
 
 
@@ -499,7 +504,7 @@ def test_logins(
         sasl_password=password,
         ssl_ca_location=str(secured.certificate),
     )
-    with open_kafka(f"kafka://{secured.addresses[listener]}/{topic}?partitions=2&properties={file}") as sink:
+    with open_url(f"kafka://{secured.addresses[listener]}/{topic}?partitions=2&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
         sink.flush()
     assert sum(map(len, read(secured.address, topic).values())) == 10
@@ -515,7 +520,7 @@ def test_tokens_are_renewed(secured: Any, properties: Any, topic: str, listener:
         sasl_oauthbearer_config="principal=alice lifeSeconds=5",
         ssl_ca_location=str(secured.certificate),
     )
-    with open_kafka(f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}") as sink:
+    with open_url(f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}") as sink:
         for turn in range(7):
             sink.send(batch(topic, [b"x"], first_turn=turn))
             sink.flush()
@@ -548,7 +553,7 @@ def test_a_certificate_that_is_not_trusted(secured: Any, properties: Any) -> Non
 
 def test_a_trusted_certificate(secured: Any, properties: Any) -> None:
     file = properties(security_protocol="SSL", ssl_ca_location=str(secured.certificate))
-    with open_kafka(f"kafka://{secured.addresses['SSL']}/t?properties={file}"):
+    with open_url(f"kafka://{secured.addresses['SSL']}/t?properties={file}"):
         pass
 
 
@@ -571,7 +576,7 @@ def test_a_tls_client_at_a_plain_port(secured: Any, properties: Any) -> None:
 def test_a_bad_certificate_file(secured: Any, properties: Any, tmp_path: Path) -> None:
     file = properties(security_protocol="SSL", ssl_ca_location=str(tmp_path / "hush.pem"))
     with pytest.raises(OptionError) as caught:
-        open_kafka(f"kafka://{secured.addresses['SSL']}/t?properties={file}")
+        open_url(f"kafka://{secured.addresses['SSL']}/t?properties={file}")
     assert "hush" not in one_sentence(caught.value)
 
 
@@ -580,7 +585,7 @@ def test_a_bad_certificate_file(secured: Any, properties: Any, tmp_path: Path) -
 
 def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, properties: Any) -> None:
     file = properties(message_max_bytes="2000", partitioner="consistent_random", linger_ms="0")
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=12&linger_ms=3&properties={file}") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=12&linger_ms=3&properties={file}") as sink:
         assert sink.settings["linger.ms"] == "3"
         sink.send(batch(topic, [b"x"], [b"foobar"]))
         sink.flush()
@@ -595,7 +600,7 @@ def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, propert
 
 def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any, topic: str, properties: Any) -> None:
     file = properties(message_timeout_ms="8000")
-    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=2&linger_ms=5&properties={file}") as sink:
+    with open_url(f"kafka://{breakable.address}/{topic}?partitions=2&linger_ms=5&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
         sink.flush()
         breakable.kill()
@@ -611,7 +616,7 @@ def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any,
 def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any) -> None:
     """Writing ends with an error for a limit of the size of files as for a full disk; the broker then ends itself."""
     file = properties(message_timeout_ms="8000")
-    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=1&linger_ms=5&properties={file}") as sink:
+    with open_url(f"kafka://{breakable.address}/{topic}?partitions=1&linger_ms=5&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10))
         sink.flush()
         os.truncate(breakable.log, 0)  # the broker writes what it says of this to a file, too
@@ -626,7 +631,7 @@ def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any
 
 def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic: str, properties: Any) -> None:
     file = properties(queue_buffering_max_messages="1500")
-    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3&properties={file}") as sink:
+    with open_url(f"kafka://{breakable.address}/{topic}?partitions=3&properties={file}") as sink:
         sink.partitions(topic)
         freeze(breakable.pid)
         lengths = []
@@ -657,7 +662,7 @@ def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic
 def test_ctrl_c_gets_through_and_everything_is_accounted_for(
     breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sink = open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3")
+    sink = open_url(f"kafka://{breakable.address}/{topic}?partitions=3")
     sink.partitions(topic)
     sink.send(batch(topic, [b"x"] * 1000))
     sink.flush()
@@ -683,7 +688,7 @@ def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
     def peak_mib() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink:
+    with open_url(f"kafka://{kafka}/{topic}?partitions=4") as sink:
         for _ in range(40):
             sink.send(messages)
         after_400_mb = peak_mib()
@@ -699,7 +704,7 @@ def test_messages_of_long_ago_stay(new_broker: Callable[..., Any], topic: str) -
     """Retention counts from the times of messages; the broker looks every five minutes, and here twice a second."""
     settings = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
     with new_broker("kafka", settings=settings) as broker:
-        with open_kafka(f"kafka://{broker.address}/{topic}?partitions=1") as sink:
+        with open_url(f"kafka://{broker.address}/{topic}?partitions=1") as sink:
             sink.send(batch(topic, [b"1", b"2"], timestamps_ms=[1_600_000_000_000] * 2))
             sink.flush()
         time.sleep(3)

@@ -23,6 +23,7 @@ from sinks_contract import Received, RefusingSinkContract, batch, one_sentence
 from simulator.errors import DeliveryFailed, SinkError
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks import open_sink
 from simulator.sinks.rocketmq.library import missing
 
@@ -151,7 +152,8 @@ def test_what_each_product_sends(
     rocketmq: str, java: Reader, topic: str, format: str, tag: str | None, has_keys: bool
 ) -> None:
     with open_sink(f"rocketmq://{rocketmq}/{topic}?partitions=6&client=native") as sink:
-        open_job("orders", format, broker="rocketmq").run(sink, limits=Limits(changes=100), route="key")()
+        job = open_job("orders", format, broker="rocketmq").addressed(route="key")
+        local_run(job, sink, limits=Limits(changes=100))()
     for message in (message for messages in stored(java, rocketmq, topic).values() for message in messages):
         assert message.get("tag", "").startswith(tag or "")
         assert ("tag" in message) == (tag is not None)

@@ -25,6 +25,8 @@ from simulator.formats import find as find_format
 from simulator.native import library
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.request import About, Sending, Span, Subject
+from simulator.run.session import open_session
 from simulator.sources import SOURCES
 
 COMMANDS = (
@@ -641,7 +643,8 @@ def test_progress_and_messages_do_not_mix_on_one_terminal(
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: out)
     monkeypatch.setattr("sys.stderr.isatty", lambda: err)
-    assert (progress.reporter(Limits(), to, quiet=False) is None) is (to == "-" and out and err)
+    session = open_session(Subject("crud", "canal-json"), Span(limit=1), Sending(to), About())
+    assert (progress.reporter(session, quiet=False) is None) is (to == "-" and out and err)
 
 
 def test_quiet(command: Command) -> None:

@@ -16,6 +16,7 @@ from waiting import PATIENCE_SECS
 
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 
 SIGNAL_SECONDS = 0.1
@@ -111,7 +112,7 @@ def test_ctrl_c_ends_at_a_transaction_border(command: Command, tmp_path: Path) -
     assert told["changes"] > 0
     border(told)
     with MemorySink() as sink:
-        open_job("orders", "dts-canal-json").run(sink, limits=Limits(turns=told["next_turn"]), snapshot=True)()
+        local_run(open_job("orders", "dts-canal-json"), sink, limits=Limits(turns=told["next_turn"]), snapshot=True)()
     assert (tmp_path / "messages" / "dts-0.jsonl").read_bytes().splitlines() == sink.values()
 
 

@@ -27,6 +27,7 @@ from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaC
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.run.render import Renderer
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.stream.engine.block import Stream
 from simulator.truth.decoders import parse
@@ -436,7 +437,7 @@ def test_batches_overtake_nothing() -> None:
 
     def row_changes(format: str) -> list[tuple[str, str, str]]:
         with MemorySink() as sink:
-            open_job("orders", format).run(sink, limits=Limits(changes=3_000))()
+            local_run(open_job("orders", format), sink, limits=Limits(changes=3_000))()
             documents = [json.loads(value) for value in sink.values()]
         return [(d["table"], d["action"], compact(row).decode()) for d in documents for row in d["data"]]
 
@@ -483,7 +484,7 @@ def test_rows_of_the_full_load_share_messages(tmp_path: Path) -> None:
 
     def scanned(options: str) -> list[Any]:
         with MemorySink(partitions=3) as sink:
-            open_job(str(scenario), f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
+            local_run(open_job(str(scenario), f"cloudcanal-json{options}"), sink, limits=Limits(0, 1), snapshot=True)()
             return [(m, json.loads(m.value or b"")) for m in sink.messages() if m.kind is READ]
 
     def rows(pairs: list[Any]) -> dict[tuple[str, int], list[Any]]:

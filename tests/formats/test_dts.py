@@ -24,6 +24,7 @@ from simulator.formats.dts.types import types_of
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.sources.mysql.geometry import to_bytes
 from simulator.sources.sqlserver import clr as sqlserver_clr
@@ -266,7 +267,7 @@ def test_a_table_that_changes_has_another_version() -> None:
 
 def stream(format: str, scenario: str, source: str | None, changes: int | None) -> list[dict[str, Any]]:
     with MemorySink() as sink:
-        open_job(scenario, format, source=source).run(sink, limits=Limits(0, changes), snapshot=False)()
+        local_run(open_job(scenario, format, source=source), sink, limits=Limits(0, changes), snapshot=False)()
         return [parse("dts-avro", message.value or b"") for message in sink.messages()]
 
 

@@ -20,6 +20,7 @@ from simulator.formats import open_codec
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.sources import find
 from simulator.truth.decoders import parse
@@ -79,8 +80,9 @@ def test_a_message_of_more_than_ten_megabytes_is_refused(format: str) -> None:
 
 @each(["mysql", "oracle"])
 def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
+    job = open_job("orders", "dts-canal-json,id_style=ts_offset", source=source)
     with MemorySink() as sink:
-        open_job("orders", "dts-canal-json,id_style=ts_offset", source=source).run(sink, limits=Limits(0, 3000))()
+        local_run(job, sink, limits=Limits(0, 3000))()
         found = [json.loads(value) for value in sink.values()]
     ids = [message["id"] for message in found if message["type"] != "INIT"]
     assert len(ids) > 2900
@@ -213,7 +215,7 @@ def test_the_page_examples_of_an_update_and_a_delete(
 
 def test_rows_of_one_transaction_share_their_numbers() -> None:
     with MemorySink() as sink:
-        open_job("orders", "dts-shareplex-json", source="oracle").run(sink, limits=Limits(0, 2000))()
+        local_run(open_job("orders", "dts-shareplex-json", source="oracle"), sink, limits=Limits(0, 2000))()
         metas = [json.loads(value)["meta"] for value in sink.values()]
     of: dict[str, list[Any]] = {}
     for meta in metas:

@@ -21,6 +21,7 @@ from simulator.formats.oms.layout import columns_of
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, SchemaChangeKind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.wire.fields import Members
 
@@ -245,7 +246,7 @@ def test_one_partition_may_be_any() -> None:
 @each([("crud", 42_000, 0), ("orders", 1_500, 19_800), ("tour", None, 0)])
 def test_sequences_rise_and_begin_with_the_time(scenario: str, limit: int | None, start: int) -> None:
     with MemorySink() as sink:
-        open_job(scenario, "oms-default").run(sink, limits=Limits(start, limit))()
+        local_run(open_job(scenario, "oms-default"), sink, limits=Limits(start, limit))()
         values = sink.values()
     last = 0
     for value in values:

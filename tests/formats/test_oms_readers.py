@@ -19,6 +19,7 @@ from building import Beat, Case, Ddl, Rows, Times, block_of, messages_of, table_
 from simulator.model import DELETE, INSERT, READ, UPDATE, Message, SchemaChangeKind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 
 FORMAT: Final = "oms-default-extend-column-type,version=4"
@@ -31,7 +32,7 @@ def stream(scenario: str, limit: int | None) -> Iterator[Message]:
     few = ["lifecycles.order.slots=300", "tables.customers.rows=400"] if scenario == "orders" else []
     job = open_job(scenario, FORMAT, source="oceanbase-mysql", settings=few)
     with MemorySink(partitions=PARTITIONS) as sink:
-        job.run(sink, limits=Limits(0, limit), snapshot=True)()
+        local_run(job, sink, limits=Limits(0, limit), snapshot=True)()
         yield from sink.messages()
 
 

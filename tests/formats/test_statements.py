@@ -12,6 +12,7 @@ import pytest
 from simulator.run.job import Job, open_job
 from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 
 SETUP: Final = """CREATE DATABASE shop; USE shop; CREATE DATABASE other;
@@ -53,7 +54,7 @@ def job_of(folder: Path, script: str, format: str, route: str | None = None, par
     file.write_text(SETUP + script)
     job = open_job(str(file), format)
     sink = MemorySink(partitions=partitions)
-    summary = job.run(sink, limits=Limits(), route=route)()
+    summary = local_run(job.addressed(route=route), sink, limits=Limits())()
     return job, (summary, list(sink.messages()))
 
 

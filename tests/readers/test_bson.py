@@ -19,6 +19,7 @@ from jvm import Reader
 from simulator.model import DELETE, INSERT, UPDATE
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.sources import find
 from simulator.sources.mongodb import documents as mongodb_documents
@@ -173,7 +174,7 @@ def test_documents_of_runs(driver: Reader, later: Reader, scenario: str) -> None
     """Both drivers read the same, and the older one writes it as it was."""
     with MemorySink() as sink:
         job = open_job(scenario, "drs-json", source="mongodb-6.0")
-        job.run(sink, limits=Limits(0, 8_000))()
+        local_run(job, sink, limits=Limits(0, 8_000))()
         texts = list(dict.fromkeys(text for value in sink.values() for text in inner(value)))
     assert len(texts) > 5_000
     first, second = told(driver, texts), told(later, texts)

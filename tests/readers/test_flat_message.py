@@ -18,6 +18,7 @@ from jvm import Reader
 from simulator import formats
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.sources import SOURCES
 
@@ -31,7 +32,7 @@ PAIRS: Final = [
 
 def values(scenario: str, format: str, start_at: int, changes: int | None, snapshot: bool) -> list[bytes]:
     with MemorySink() as sink:
-        open_job(scenario, format).run(sink, limits=Limits(start_at, changes), snapshot=snapshot)()
+        local_run(open_job(scenario, format), sink, limits=Limits(start_at, changes), snapshot=snapshot)()
         return sink.values()
 
 

@@ -15,6 +15,7 @@ from simulator import messages
 from simulator.batch import decoded
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm
@@ -65,7 +66,7 @@ def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> Non
     """Snapshot and changes of `crud`: all are accepted, every old row is the one that was there, and so is the end."""
     job = open_job("crud", format)
     with MemorySink() as sink:
-        done = job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
+        done = local_run(job, sink, limits=Limits(changes=CHANGES), snapshot=True)()
     parts = list(job.stream.rows_at(done.next_turn))
     names = [column.name for column in parts[0][0].columns]
     types = dict(zip(names, map(flink_type, parts[0][1]), strict=True))

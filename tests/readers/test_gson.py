@@ -14,6 +14,7 @@ from jvm import Reader
 from simulator import formats, sources
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 from simulator.text.json_style import HTML_SAFE, escape
 
@@ -35,7 +36,7 @@ PAIRS: Final = [
 )
 def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, start_at: int, changes: int | None) -> None:
     with MemorySink() as sink:
-        open_job(scenario, format).run(sink, limits=Limits(start_at, changes), snapshot=True)()
+        local_run(open_job(scenario, format), sink, limits=Limits(start_at, changes), snapshot=True)()
         ours = sink.values()
     assert len(ours) > (1_000 if changes else 20)
     answers = gson.ask(ours)
@@ -51,7 +52,7 @@ def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, star
 )
 def test_runs_of_other_sources_come_back_unchanged(gson: Reader, scenario: str, source: str) -> None:
     with MemorySink() as sink:
-        open_job(scenario, "drs-json", source=source).run(sink, limits=Limits(0, 2_000))()
+        local_run(open_job(scenario, "drs-json", source=source), sink, limits=Limits(0, 2_000))()
         ours = sink.values()
     assert len(ours) >= 2_000
     assert gson.ask(ours) == [[value] for value in ours]

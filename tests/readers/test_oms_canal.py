@@ -13,6 +13,7 @@ from jvm import Reader
 from simulator.model import INSERT, UPDATE
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm
@@ -93,7 +94,7 @@ def same(theirs: str | None, ours: Any) -> bool:
 @pytest.mark.parametrize(("scenario", "changes"), [("tour", None), ("crud", 2_000), ("wide", 500)])
 def test_canal_reads_numbers_as_their_text(canal: Reader, scenario: str, changes: int | None) -> None:
     with MemorySink() as sink:
-        open_job(scenario, "oms-canal-json,version=4").run(sink, limits=Limits(0, changes), snapshot=True)()
+        local_run(open_job(scenario, "oms-canal-json,version=4"), sink, limits=Limits(0, changes), snapshot=True)()
         lines = sink.values()
     exponents = 0
     for line, (answer,) in zip(lines, canal.ask([b"bean " + line for line in lines]), strict=True):

@@ -9,9 +9,10 @@ import pytest
 
 from simulator.errors import OptionError
 from simulator.run.job import open_job
-from simulator.run.latencies import Latencies
 from simulator.run.metrics import parse_address, served
 from simulator.run.plan import Limits
+from simulator.run.record import Latencies
+from simulator.run.session import local_run
 from simulator.sinks import open_sink
 
 
@@ -19,7 +20,7 @@ def test_counters() -> None:
     latencies = Latencies()
     with open_sink("memory:?partitions=2") as sink:
         sink.ledger.latencies = latencies
-        run = open_job("crud", "canal-json").run(sink, limits=Limits(changes=500))
+        run = local_run(open_job("crud", "canal-json"), sink, limits=Limits(changes=500))
         with served(("127.0.0.1", 0), run, latencies) as port:
             run()
             with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=120) as answer:

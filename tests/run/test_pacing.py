@@ -16,6 +16,7 @@ from simulator.run import pipeline
 from simulator.run.job import open_job
 from simulator.run.pacing import Schedule, parse_pace
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks import open_sink
 from simulator.sinks.ledger import Parcel
 from simulator.sinks.memory import MemorySink
@@ -42,7 +43,7 @@ def test_a_run_sends_what_is_due_whenever_it_looks(monkeypatch: pytest.MonkeyPat
     sent: list[tuple[float, int]] = []
     sink = open_sink("memory:")
     sink.watch = lambda batch, parcels: sent.append((clock.now, len(batch)))
-    done = open_job("crud", "canal-json").run(sink, limits=Limits(changes=2000), pace=parse_pace("1000/s"))()
+    done = local_run(open_job("crud", "canal-json"), sink, limits=Limits(changes=2000), pace=parse_pace("1000/s"))()
     assert done.messages == sink.delivered == 2000
     assert done.rate_reached >= 0.95 * done.rate_wanted
     began = sent[0][0] - pipeline.TICK_SECONDS
@@ -99,8 +100,8 @@ def test_bad_curves(tmp_path: Path, lines: str, problem: str) -> None:
 @pytest.mark.parametrize(("rate", "unit"), [("1000messages/s", "messages"), ("1MB/s", "bytes")])
 def test_a_rate_may_count_messages_or_bytes(monkeypatch: pytest.MonkeyPatch, rate: str, unit: str) -> None:
     monkeypatch.setattr(pipeline, "time", Clock())
-    done = open_job("crud", "canal-json").run(
-        open_sink("memory:"), limits=Limits(changes=2000), pace=parse_pace(rate)
+    done = local_run(
+        open_job("crud", "canal-json"), open_sink("memory:"), limits=Limits(changes=2000), pace=parse_pace(rate)
     )()
     assert done.rate_unit == unit
     total = done.messages if unit == "messages" else done.bytes
@@ -114,13 +115,13 @@ def test_a_rate_may_count_messages_or_bytes(monkeypatch: pytest.MonkeyPatch, rat
 def test_blocks_are_as_long_as_a_second(scenario: str, rate: str, wall_clock: bool, seconds: float) -> None:
     """So a block's fixed cost is small; with the time of writing in messages it must be near."""
     job, limits, pace = open_job(scenario, "canal-json"), Limits(changes=50_000), parse_pace(rate)
-    plan = job.run(open_sink("memory:"), limits=limits, pace=pace, wall_clock=wall_clock).plan
+    plan = local_run(job, open_sink("memory:"), limits=limits, pace=pace, wall_clock=wall_clock).plan
     assert plan.count(range(4)) == pytest.approx([pace.high * seconds] * 4, rel=0.25)
 
 
 def test_a_rate_near_the_fastest_has_the_blocks_of_a_run_without_one() -> None:
     job, limits = open_job("orders", "canal-json"), Limits(changes=1000)
-    fast = job.run(open_sink("memory:"), limits=limits, pace=parse_pace("200k/s")).plan
+    fast = local_run(job, open_sink("memory:"), limits=limits, pace=parse_pace("200k/s")).plan
     assert fast.step == job.plan(limits).step
 
 

@@ -271,7 +271,7 @@ def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.
         job = open_job("crud", "canal-json").addressed(route="columns:city", partitions=Partitions(4))
         codec = job.codec
         layout = Layout(writer(Keys(codec.layout.writer)), codec.layout.routing)
-        job.__dict__["codec"] = Codec(codec.format, codec.settings, layout)
+        job.opened.codec = Codec(codec.format, codec.settings, layout)
         drawn.clear()
         rows = islice(job.messages(Limits(changes=0), snapshot=True), 500)
         made.append([*rows, *job.messages(Limits(changes=500))])

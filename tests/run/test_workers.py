@@ -22,6 +22,7 @@ from simulator.errors import UsageError
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.run.shared_memory import SharedMemory
 from simulator.run.workers import WorkerEnded, Workers, default_workers, work
 from simulator.sinks.memory import MemorySink
@@ -69,7 +70,7 @@ def test_a_worker_that_is_killed_ends_the_run() -> None:
         if run.summary.messages:
             run.rendering.processes[1].kill()
 
-    run = open_job("orders", "canal-json").run(sink, limits=Limits(), workers=2, report=kill)
+    run = local_run(open_job("orders", "canal-json"), sink, limits=Limits(), workers=2, report=kill)
     with pytest.raises(WorkerEnded) as error:
         run()
     said = re.fullmatch(
@@ -191,4 +192,4 @@ def test_a_script_that_a_server_runs_has_one_process(tmp_path: Path) -> None:
     job = open_job(str(script), "canal-json")
     job = replace(job, scenario=replace(job.scenario, engine="mysql://localhost"))  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"--workers 2: a server runs .*script\.sql, and each worker"):
-        job.run(MemorySink(), limits=Limits(), workers=2)
+        local_run(job, MemorySink(), limits=Limits(), workers=2)

@@ -13,7 +13,12 @@ from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
 from simulator.sinks.kafka import library
 from simulator.sinks.kafka.mock import MockCluster
 from simulator.sinks.kafka.open import open_kafka
+from simulator.sinks.kafka.sink import KafkaSink
 from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
+
+
+def open_url(url: str) -> KafkaSink:
+    return open_kafka(parse_url(url))
 
 
 @each(
@@ -169,7 +174,7 @@ def test_fewer_acks_need_a_word_about_idempotence() -> None:
 
 def test_a_missing_properties_file_is_named() -> None:
     with pytest.raises(OptionError) as caught:
-        open_kafka("kafka://127.0.0.1:1/t?properties=/nowhere/client.properties")
+        open_url("kafka://127.0.0.1:1/t?properties=/nowhere/client.properties")
     assert (
         str(caught.value)
         == "the properties file '/nowhere/client.properties' cannot be read: No such file or directory."
@@ -180,7 +185,7 @@ def test_a_properties_file_in_another_encoding_is_refused_without_its_text(tmp_p
     file = tmp_path / "client.properties"
     file.write_bytes(b"sasl.password=hush\xff")
     with pytest.raises(OptionError) as caught:
-        open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
+        open_url(f"kafka://127.0.0.1:1/t?properties={file}")
     assert str(caught.value) == f"the properties file '{file}' cannot be read: it is not UTF-8 text."
 
 
@@ -188,7 +193,7 @@ def test_transactions_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("transactional.id=mine\n")
     with pytest.raises(OptionError) as caught:
-        open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
+        open_url(f"kafka://127.0.0.1:1/t?properties={file}")
     assert str(caught.value) == f"{file}: transactional.id: write exactly-once=true&transactional-id=NAME into the URL."
 
 
@@ -196,7 +201,7 @@ def test_a_missing_client_is_told_with_its_install_line(monkeypatch: pytest.Monk
     library.load.cache_clear()  # of a test before, in this process
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(MissingPackage) as caught:
-        open_kafka("kafka://127.0.0.1:1/t")
+        open_url("kafka://127.0.0.1:1/t")
     assert str(caught.value) == "the kafka sink needs confluent-kafka: pip install 'cdc-simulator[kafka]'."
 
 
@@ -216,7 +221,7 @@ def test_settings_that_librdkafka_refuses(tmp_path: Path, lines: str, words: str
     file = tmp_path / "client.properties"
     file.write_text(lines)
     with pytest.raises(OptionError) as caught:
-        open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
+        open_url(f"kafka://127.0.0.1:1/t?properties={file}")
     sentence = str(caught.value)
     assert sentence.startswith(f"librdkafka refuses a setting of the Kafka URL or of {file}: ")
     assert words in sentence
@@ -237,7 +242,7 @@ def test_tls_to_a_port_without_it(tmp_path: Path) -> None:
     file.write_text("security.protocol=SSL\n")
     servers = (cluster := MockCluster()).servers
     with pytest.raises(SinkError) as caught:
-        open_kafka(f"kafka://{servers}/t?properties={file}&timeout_secs=2")
+        open_url(f"kafka://{servers}/t?properties={file}&timeout_secs=2")
     assert str(caught.value).startswith(f"TLS with Kafka {servers} failed: SSL handshake failed: ")
     assert str(caught.value).endswith(f". Does the port take TLS? See security.protocol in {file}.")
     del cluster
@@ -247,6 +252,6 @@ def test_what_librdkafka_refuses_is_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text("linger.ms=99999999999\n")
     with pytest.raises(OptionError) as caught:
-        open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
+        open_url(f"kafka://127.0.0.1:1/t?properties={file}")
     assert "is outside allowed range 0..900000." in str(caught.value)
     assert "\n" not in str(caught.value)

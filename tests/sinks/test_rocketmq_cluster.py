@@ -11,7 +11,7 @@ from sinks_contract import batch, one_sentence
 
 from simulator.errors import DeliveryFailed
 from simulator.sinks.rocketmq.cluster import Cluster as Client
-from simulator.sinks.rocketmq.sink import open_rocketmq
+from simulator.sinks.rocketmq.sink import RocketmqSink
 from simulator.sinks.rocketmq.url import parse_url
 
 # The words of SendMessageProcessor in apache/rocketmq for a store that takes nothing.
@@ -42,7 +42,7 @@ def test_partitions_are_the_queues_of_all_brokers(cluster: Cluster, order: str |
     cluster.more = {"orderTopicConf": order}
     client = Client(parse_url(f"rocketmq://{cluster.names}/t"))
     assert [f"{queue.broker} {queue.number}" for queue in client.queues("t")] == queues
-    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native") as sink:
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native")) as sink:
         sink.send(batch("t", [b"x"] * len(queues), None, range(len(queues))))
         sink.flush()
     assert {f"{broker} {number}": count for (broker, number), count in cluster.stored.items()} == dict.fromkeys(
@@ -53,7 +53,7 @@ def test_partitions_are_the_queues_of_all_brokers(cluster: Cluster, order: str |
 def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
     with server(lambda *_: (0, "", b"")) as gone:
         cluster.brokers["broker-a"], cluster.queues["broker-a"] = gone, 1
-        sink = open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=120")
+        sink = RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=120"))
         sink.partitions("t")
     cluster.start("broker-a", 1)
     with sink:
@@ -66,7 +66,7 @@ def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
 def test_a_name_server_may_be_busy_or_away_for_a_moment(cluster: Cluster) -> None:
     """When a topic is first named: in mid-run as at the start."""
     cluster.start("broker-a", 1)
-    with open_rocketmq(f"rocketmq://{cluster.names}/?client=native") as sink:
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/?client=native")) as sink:
         for turn, topic in enumerate("ab"):
             cluster.first += [(2, "[TIMEOUT_CLEAN_QUEUE]broker busy", b""), None]
             sink.send(batch(topic, [b"x"], first_turn=turn))
@@ -89,7 +89,7 @@ def test_a_name_server_may_be_busy_or_away_for_a_moment(cluster: Cluster) -> Non
 )
 def test_refusals_in_mid_run(cluster: Cluster, refusal: tuple[int, str], reason: str) -> None:
     cluster.start("broker-a", 1)
-    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=4") as sink:
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=4")) as sink:
         sink.send(batch("t", [b"x"]))
         sink.flush()
         cluster.refusal = *refusal, b""

@@ -136,9 +136,17 @@ def test_bad_urls(url: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-def test_envelopes_are_for_lines_only() -> None:
+@pytest.mark.parametrize("to", ["memory:", "parquet:nowhere", "kafka://127.0.0.1:1/t"])
+def test_envelopes_are_for_lines_only(to: str) -> None:
     with pytest.raises(UsageError, match="--envelope writes JSON lines"):
-        open_sink("memory:", envelope=True)
+        simulator.publish("crud", "canal-json", to, limit=1, envelope=True)
+
+
+@pytest.mark.parametrize("send", [simulator.publish, lambda *run, limit: simulator.simulate(*run[:2]).send(run[2])])
+def test_bytes_are_no_lines_of_text(send: Any, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with pytest.raises(UsageError, match="-f dts-avro is binary, not lines of text"):
+        send("crud", "dts-avro", "-", limit=1)
+    assert capfdbinary.readouterr().out == b""
 
 
 def test_an_envelope_holds_the_whole_message(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.files import FolderSink
 from simulator.sinks.framing import framing
 
@@ -56,4 +57,4 @@ def job_of(scenario: str, format: str, folder: Path) -> Job:
 def write_locally(job: Job, folder: Path, *, envelope: bool = False) -> Any:
     container = job.codec.layout.container
     with FolderSink(folder, PARTITIONS, framing(envelope=envelope, container=container)) as sink:
-        return job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
+        return local_run(job, sink, limits=Limits(changes=CHANGES), snapshot=True)()

@@ -20,6 +20,7 @@ from written import digests
 from simulator.cli.commands.spark import text
 from simulator.run.job import Job
 from simulator.run.plan import Limits
+from simulator.run.session import local_run
 from simulator.sinks.files import FolderSink
 from simulator.sinks.parquet import ParquetSink
 from simulator.spark.engine import Progress
@@ -92,8 +93,8 @@ def test_parquet(tmp_path: Path) -> None:
     """The rows of each partition's files are those of a local run."""
     job = job_of("shop.yaml", "cloudcanal-json", tmp_path)
     with ParquetSink(tmp_path / "local", PARTITIONS) as sink:
-        job.run(sink, limits=LIMITS, snapshot=True)()
-    in_tasks(job, Folder(str(tmp_path / "spark"), PARTITIONS, parquet=True), 7, thrice)
+        local_run(job, sink, limits=LIMITS, snapshot=True)()
+    in_tasks(job, Folder(str(tmp_path / "spark"), PARTITIONS, scheme="parquet"), 7, thrice)
     local, spark = (partitions_of(tmp_path / name) for name in ("local", "spark"))
     assert len(local) == 2 * PARTITIONS
     assert spark == local

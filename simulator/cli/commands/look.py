@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import Opening, gathered, job_options, report_errors, with_start
+from simulator.cli.opening import gathered, job_options, opened, report_errors, with_start
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_PARTITIONS,
@@ -32,6 +32,7 @@ from simulator.cli.options import (
 )
 from simulator.cli.signals import INTERRUPTED
 from simulator.errors import UnknownName, UsageError
+from simulator.run.request import Subject
 
 
 @cli.command()
@@ -56,9 +57,9 @@ from simulator.errors import UnknownName, UsageError
     help="Route each topic to N partitions.",
 )
 @job_options
-@gathered(opening=Opening)
+@gathered(subject=Subject)
 def show(
-    opening: Opening,
+    subject: Subject,
     count: int,
     step: str | None,
     start_at: int,
@@ -73,7 +74,7 @@ def show(
     from simulator.run.job import Partitions
     from simulator.run.plan import Limits
 
-    job = opening.job()
+    job = opened(subject)
     if step is not None and step not in job.stream.step_names:
         names = ", ".join(map(repr, job.stream.step_names))
         hint = f"The scenario has {names}." if names else "The scenario names no steps."
@@ -126,9 +127,9 @@ def check(
 @snapshot_option
 @job_options
 @json_option
-@gathered(opening=Opening)
+@gathered(subject=Subject)
 def explain(
-    opening: Opening, limit: int, rate: str | None, start_at: int, snapshot: bool | None, as_json: bool
+    subject: Subject, limit: int, rate: str | None, start_at: int, snapshot: bool | None, as_json: bool
 ) -> None:
     """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
 
@@ -141,7 +142,7 @@ def explain(
     from simulator.run.plan import Limits
 
     pace = parse_pace(rate) if rate else None
-    job = opening.job()
+    job = opened(subject)
     facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
     shares = listings.outlook_of(job.stream)
     if as_json:

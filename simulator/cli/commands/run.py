@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import Opening, gathered, job_options
+from simulator.cli.opening import announce, gathered, job_options
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TASKS,
@@ -22,13 +25,23 @@ from simulator.cli.options import (
     snapshot_option,
     start_option,
 )
-from simulator.cli.run_options import About, Engine, Sending, Span
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
-from simulator.errors import DeliveryFailed, SimulatorError, UsageError
+from simulator.errors import UsageError
+from simulator.run.request import About, Sending, Span, Subject
 
 if TYPE_CHECKING:
-    from simulator.cli.outcome import Outcome
-    from simulator.run.job import Job
+    from simulator.run.pipeline import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs the job: threads of this process, more processes, or Spark."""
+
+    engine: str
+    workers: int | None  # None: as many as pay
+    master: str | None
+    conf: tuple[str, ...]
+    tasks: int | None
 
 
 @cli.command()
@@ -102,76 +115,37 @@ if TYPE_CHECKING:
     "and 1 with --rate or for less than a million changes.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
-@gathered(opening=Opening, span=Span, sending=Sending, about=About, engine=Engine)
-def run(opening: Opening, span: Span, sending: Sending, about: About, engine: Engine, quiet: bool) -> int:
+@gathered(subject=Subject, span=Span, sending=Sending, about=About, engine=Engine)
+def run(subject: Subject, span: Span, sending: Sending, about: About, engine: Engine, quiet: bool) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
-    from simulator.cli.outcome import Outcome
-    from simulator.run.resume import check_resumable
+    from simulator.cli import outcome, progress
+    from simulator.run.session import open_session
 
-    if opening.start == "now" and about.resume is not None:
-        time = opening.all_settings[-1].removeprefix("start=")
-        raise UsageError(f"--start now: a resumed run must begin at the same time as before; write --start {time}.")
-    job = opening.job(sending.to, quiet=quiet)
-    job.addressed(route=sending.route)  # a wrong route is an error before anything is opened
-    if job.codec.format.binary and not sending.envelope and sending.to == "-":
-        raise UsageError(
-            f"-f {opening.format} is binary, not lines of text: write files with --to file:DIR, or JSON lines with "
-            "--envelope."
-        )
-    files = about.files()
-    outcome = Outcome(job, opening, sending.to, files, quiet)
     if engine.engine == "spark":
         from simulator.cli.commands import spark
 
-        spark.check(job, span, sending, about, engine)
-        return spark.run(job, span, sending, engine, outcome)
-    if engine.master is not None or engine.conf or engine.tasks is not None:
+        spark.check(span, sending, about, engine)
+    elif engine.master is not None or engine.conf or engine.tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
-    if about.resume is not None:
-        check_resumable("--resume", sending.to)
-    return _run_here(job, span, sending, about, engine.workers, outcome)
+    session = open_session(subject, span, sending, about, opened=announce)
+    if engine.engine == "spark":
+        return spark.run(session, engine, quiet=quiet)
+    done = session.run(
+        workers=engine.workers,
+        report=progress.reporter(session, quiet=quiet),
+        around=partial(_watched, quiet=quiet),
+    )
+    outcome.report(session, done, quiet=quiet)
+    return INTERRUPTED if done.summary.interrupted else 0
 
 
-def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int | None, outcome: Outcome) -> int:
-    """Run in this process and its workers; the exit status. Raises SimulatorError."""
+@contextmanager
+def _watched(run: Run, *, quiet: bool) -> Iterator[None]:
+    """While a run lasts: signals end it in order, the second one at once, and what it waits for is told."""
     from simulator.cli import progress
-    from simulator.run.account import Account
-    from simulator.run.pacing import parse_pace
-    from simulator.run.resume import Resumed
-    from simulator.sinks import open_sink
 
-    pace, limits = parse_pace(sending.rate) if sending.rate else None, span.limits()
-    identity = sending.identity(job, span)
-    account = Account(outcome.files, identity, about.metrics)
-    layout = job.codec.layout
-    with ExitStack() as opened:
-        resumed = None if about.resume is None else opened.enter_context(Resumed(about.resume, identity))
-        sink = opened.enter_context(
-            open_sink(
-                sending.to, envelope=sending.envelope, container=layout.container, properties=layout.rabbitmq,
-                files=None if resumed is None else resumed.files,
-            )
-        )  # fmt: skip
-        if resumed is not None:
-            resumed.ask(sink)
-        account.watch(sink, resumed)
-        this = job.run(
-            sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
-            wall_clock=sending.clock == "wall", report=progress.reporter(limits, sending.to, quiet=outcome.quiet),
-            resumed=resumed, workers=workers,
-        )  # fmt: skip
-        failure: SimulatorError | None = None
-        with account.serving(this), stopped_by_signals(this), progress.waiting(sink, quiet=outcome.quiet):
-            try:
-                this()
-            except SimulatorError as error:
-                # what was sent before is accounted for; a run that never began has only its error
-                if not isinstance(error, DeliveryFailed) and not this.summary.messages:
-                    raise
-                failure = error
-            except KeyboardInterrupt:  # the second: what is on its way is counted as failed
-                sink.close()
-                this.summary.delivered, this.summary.failed = sink.delivered, sink.failed
-        earlier = None if resumed is None or resumed.begins else identity
-        outcome.report(this.summary, lambda facts: account.document(facts, failure or job.failure), failure, earlier)
-        return INTERRUPTED if this.summary.interrupted else 0
+    with stopped_by_signals(run), progress.waiting(run.sink, quiet=quiet):
+        try:
+            yield
+        except KeyboardInterrupt:
+            run.abandon()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from simulator.sinks.kafka.sink import KafkaSink
-from simulator.sinks.kafka.url import parse_url, read_properties
+from simulator.sinks.kafka.url import KafkaUrl, read_properties
 
 
-def open_kafka(url: str) -> KafkaSink:
-    """A sink for `kafka://host:port/topic?option=value`, connected.
+def open_kafka(url: KafkaUrl) -> KafkaSink:
+    """A sink for a parsed URL, connected.
 
     Raises UsageError, OptionError, MissingPackage, and SinkError when the broker cannot be used.
     """
-    parsed = parse_url(url)
-    file = read_properties(parsed.properties) if parsed.properties else None
-    if parsed.exactly_once:
+    file = read_properties(url.properties) if url.properties else None
+    if url.exactly_once:
         from simulator.sinks.kafka.transactions import TransactionalSink
 
-        return TransactionalSink(parsed, file)
-    return KafkaSink(parsed, file)
+        return TransactionalSink(url, file)
+    return KafkaSink(url, file)

@@ -100,6 +100,9 @@ OPTIONS: Final[Options] = {
     "transactional-id": text,
     "timeout_secs": seconds,
 }
+# Options that a resumed run may change, since they decide neither a byte nor a place. The partitions that topics really
+# have are compared, and so is a partitioner in `properties`, which the sink names itself.
+MAY_CHANGE: Final = OPTIONS.keys() - {"exactly-once", "transactional-id"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,3 +3,25 @@
 `url.py` has the options of the URL, `broker.py` connects and declares, `frames.py` makes the bytes of publications and
 counts confirms, `sink.py` sends.
 """
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from simulator.sinks.rabbitmq.url import MAY_CHANGE, OPTIONS, RabbitmqUrl, parse_url
+from simulator.sinks.sink import Sink
+from simulator.sinks.target import Contents, Transport
+
+
+def _opened(url: RabbitmqUrl, contents: Contents) -> Sink:
+    from simulator.sinks.rabbitmq.sink import RabbitmqSink
+
+    return RabbitmqSink(url, contents.properties)
+
+
+AMQP: Final = Transport(
+    form="amqp://HOST/VHOST", parse=parse_url, open=_opened, broker="rabbitmq", resumes=True, options=OPTIONS,
+    may_change=MAY_CHANGE,
+)  # fmt: skip
+AMQPS: Final = replace(AMQP, form="amqps://HOST/VHOST")

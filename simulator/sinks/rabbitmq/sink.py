@@ -17,7 +17,7 @@ from simulator.sinks.ledger import Parcel
 from simulator.sinks.rabbitmq.broker import Broker
 from simulator.sinks.rabbitmq.connection import Connection
 from simulator.sinks.rabbitmq.frames import Publication
-from simulator.sinks.rabbitmq.url import CONSISTENT_HASH, RabbitmqUrl, parse_url
+from simulator.sinks.rabbitmq.url import CONSISTENT_HASH, RabbitmqUrl
 from simulator.sinks.sink import Sink
 
 # Messages in one write to the socket: more gain nothing.
@@ -33,14 +33,6 @@ LEAVE_SECS: Final = 5.0
 # A busy broker may take long, and would then have more to do.
 STALL_SECS: Final = 30.0
 SHORT_STRING: Final = 255
-
-
-def open_rabbitmq(url: str, *, properties: Mapping[str, Any] | None = None) -> RabbitmqSink:
-    """A sink for `amqp://user@host/vhost?exchange=…`, connected. `properties` are the product's message properties.
-
-    Raises UsageError, OptionError, MissingPackage, and SinkError when the broker cannot be used.
-    """
-    return RabbitmqSink(parse_url(url), properties or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +59,8 @@ class RabbitmqSink(Sink):
     """
 
     def __init__(self, url: RabbitmqUrl, properties: Mapping[str, Any]) -> None:
+        """Connects. `properties` are those that the product gives each message. Raises MissingPackage, and SinkError
+        when the broker cannot be used."""
         super().__init__()
         self.topic_pattern = url.topic
         self.url = url

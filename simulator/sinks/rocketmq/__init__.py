@@ -4,3 +4,23 @@
 `library.py` sends with rocketmq-client-python, `native.py` over the protocol, and `sink.py` divides the work among
 threads.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulator.sinks.rocketmq.url import MAY_CHANGE, OPTIONS, RocketmqUrl, parse_url
+from simulator.sinks.sink import Sink
+from simulator.sinks.target import Contents, Transport
+
+
+def _opened(url: RocketmqUrl, contents: Contents) -> Sink:
+    from simulator.sinks.rocketmq.sink import RocketmqSink
+
+    return RocketmqSink(url)
+
+
+ROCKETMQ: Final = Transport(
+    form="rocketmq://HOST:PORT/TOPIC", parse=parse_url, open=_opened, broker="rocketmq", resumes=True, options=OPTIONS,
+    may_change=MAY_CHANGE,
+)  # fmt: skip

@@ -20,7 +20,7 @@ from simulator.sinks.rocketmq.library import LibrarySender, Producer
 from simulator.sinks.rocketmq.message import NotStorable, Outgoing
 from simulator.sinks.rocketmq.native import NativeSender
 from simulator.sinks.rocketmq.remoting import MESSAGE_ILLEGAL, NO_PERMISSION, TOPIC_NOT_EXIST, Refusal, words
-from simulator.sinks.rocketmq.url import RocketmqUrl, parse_url
+from simulator.sinks.rocketmq.url import RocketmqUrl
 from simulator.sinks.sink import Sink
 
 # Rows made into Python objects at once.
@@ -41,14 +41,6 @@ REMEDIES: Final = {
     NO_PERMISSION: "; check access_key and the secret key in the URL, and the user's permissions",
     TOPIC_NOT_EXIST: "; the topic is gone",
 }
-
-
-def open_rocketmq(url: str) -> RocketmqSink:
-    """A sink for `rocketmq://host:9876/topic?option=value`, connected.
-
-    Raises UsageError, OptionError, MissingPackage, and SinkError when the cluster cannot be used.
-    """
-    return RocketmqSink(parse_url(url))
 
 
 class Sender(Protocol):
@@ -80,6 +72,7 @@ class RocketmqSink(Sink):
     """
 
     def __init__(self, url: RocketmqUrl) -> None:
+        """Connects. Raises MissingPackage, and SinkError when the cluster cannot be used."""
         super().__init__()
         self.url = url
         self.topic_pattern = url.topic

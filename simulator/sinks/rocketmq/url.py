@@ -67,6 +67,8 @@ OPTIONS: Final[Options] = {
     "secret_key_file": first_line,
     "timeout_secs": seconds,
 }
+# Options that a resumed run may change, since they decide neither a byte nor a place.
+MAY_CHANGE: Final = OPTIONS.keys() - {"topic_type", "tag"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from simulator.run.job import open_job
 from simulator.run.pipeline import Summary
-from simulator.run.plan import Limits
-from simulator.spark.brokers import Broker, BrokerRun
+from simulator.run.request import About, Sending, Span, Subject
+from simulator.run.session import open_session
+from simulator.spark.run import spark_run
 
 
 def fill(spark: Any, scenario: str, format: str, changes: int, url: str) -> Summary:
     """Sends a snapshot and so many row changes; each partition has them in stream order."""
-    broker = Broker(url)
-    with broker.open() as sink:
-        job = open_job(scenario, format).addressed(topic=sink.topic_pattern)
-    return BrokerRun(spark, job, broker, limits=Limits(changes=changes), snapshot=True)()
+    span = Span(limit=changes, snapshot=True)
+    session = open_session(Subject(scenario, format), span, Sending(url), About())
+    return spark_run(session)(spark)()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,120 @@
+"""What a run is asked to do, as the command line, the library and Spark say it: plain values, checked alone.
+
+`simulator.run.session` makes a run of them. Nothing here loads a scenario, so that a command can name these types
+before it does anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.run.scenario import Draft
+    from simulator.sinks.sink import Sink
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is simulated, and as which format: the options `-f`, `--source`, `--seed`, `--set`, `--start` …
+
+    `scenario` is a file, the name of a shipped scenario, or a draft; `broker` the kind of broker whose conventions
+    apply where messages go to none. Raises UsageError for arguments of a wrong type.
+    """
+
+    scenario: str | Path | Draft
+    format: str
+    source: str | None = None
+    seed: int | None = None
+    settings: tuple[str, ...] = ()
+    start: str | None = None
+    broker: str = "kafka"
+    allow_undocumented: bool = False
+    force: bool = False
+    sql_engine: str | None = None
+
+    def __post_init__(self) -> None:
+        from simulator.run.scenario import Draft
+
+        if not isinstance(self.scenario, str | Path | Draft):
+            raise UsageError(
+                f"scenario is {self.scenario!r}: it is a file, or the name of a shipped one such as 'orders'."
+            )
+        if not isinstance(self.format, str):
+            raise UsageError(
+                f"format is {self.format!r}: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'."
+            )
+        check_texts(source=self.source, broker=self.broker, sql_engine=self.sql_engine)
+        check_whole("seed", self.seed)
+
+    @cached_property
+    def all_settings(self) -> tuple[str, ...]:
+        """The values of the scenario that are changed, its start among them; `now` is the same time in all uses."""
+        from simulator.run.scenario import start_setting
+
+        return self.settings if self.start is None else (*self.settings, start_setting(self.start))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of the stream is run; `snapshot` None: what the scenario says."""
+
+    limit: int | None = None
+    turns: int | None = None
+    duration: str | None = None
+    start_at: int = 0
+    snapshot: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "turns", "start_at"):
+            check_whole(name, getattr(self, name))
+        check_texts(duration=self.duration)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Where messages go, in what form, and when. `to` is a URL, the path of a folder or file, or an open sink."""
+
+    to: str | Path | Sink = "-"
+    route: str | None = None
+    envelope: bool = False
+    rate: str | None = None
+    clock: str = "simulated"
+
+    def __post_init__(self) -> None:
+        check_texts(route=self.route, rate=self.rate)
+        if self.clock not in ("simulated", "wall"):
+            raise UsageError(f"clock is {self.clock!r}: it is 'simulated' or 'wall'.")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a run keeps and writes about itself; None: nothing."""
+
+    summary_to: Path | None = None
+    record: Path | None = None
+    resume: Path | None = None
+    metrics: str | None = None
+
+    def __post_init__(self) -> None:
+        check_texts(metrics=self.metrics)
+        for option, path in (("summary-to", self.summary_to), ("record", self.record), ("resume", self.resume)):
+            if path is not None and not path.absolute().parent.is_dir():
+                raise UsageError(f"--{option} {path}: there is no folder {str(path.parent)!r}.")
+
+
+def check_texts(**arguments: Any) -> None:
+    """Raises UsageError for what is neither a text nor None."""
+    for name, value in arguments.items():
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"{name} is {value!r}: it is a text.")
+
+
+def check_whole(name: str, value: Any, low: int = 0) -> None:
+    """Raises UsageError for what is neither a whole number from `low` on nor None."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < low):
+        raise UsageError(f"{name} is {value!r}: it is a whole number from {low} on.")
