@@ -245,6 +245,56 @@ def test_streams_know_no_format_and_formats_no_broker() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+# Who may call what a run is built of. `share_run` is that of a task, in a process of Spark.
+BUILDERS: Final = {
+    "simulator.run.pipeline": {"Run": ("run/session.py",)},
+    "simulator.run.render": {"Renderer": ("run/job.py",)},
+    "simulator.run.workers": {"Workers": ("run/session.py",)},
+    "simulator.run.account": {"Account": ("run/session.py",)},
+    "simulator.run.resume": {"Resumed": ("run/session.py",)},
+    "simulator.run.session": {
+        "open_session": ("library.py", "cli/commands/run.py", "spark/examples/preload.py"),
+        "local_run": ("run/session.py",),
+        "share_run": ("spark/brokers.py", "spark/files.py"),
+    },
+    "simulator.sinks": {
+        # a task parses the URL where it runs; `open_sink` is for tests
+        "parse_target": ("run/session.py", "library.py", "spark/brokers.py", "sinks/__init__.py"),
+        "open_sink": (),
+    },
+}
+
+
+def test_one_place_builds_a_run() -> None:
+    """The command, the library and Spark ask `run/session.py` for it, so that each check stands there once."""
+    wrong, called = [], set()
+    for path in files():
+        names = {
+            alias.asname or alias.name: homes[alias.name]
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ImportFrom) and (homes := BUILDERS.get(str(node.module))) is not None
+            for alias in node.names
+            if alias.name in homes
+        }
+        if dotted(path) in BUILDERS:
+            names |= BUILDERS[dotted(path)]
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.Call):
+                continue
+            function = node.func.id if isinstance(node.func, ast.Name) else ""
+            if function in names:
+                called.add(function)
+                if name_of(path) not in names[function]:
+                    wrong.append(f"simulator/{name_of(path)}:{node.lineno} calls {function}")
+            types = (
+                {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if function == "isinstance" else ()
+            )
+            if {"Renderer", "Workers"} & set(types):
+                wrong.append(f"simulator/{name_of(path)}:{node.lineno} asks who renders")
+    assert not wrong, "\n".join(wrong)
+    assert called == {name for homes in BUILDERS.values() for name, files in homes.items() if files}
+
+
 # ------------------------------------------------------------------------------------------------------------- circles
 
 

@@ -107,6 +107,17 @@ class About:
                 raise UsageError(f"--{option} {path}: there is no folder {str(path.parent)!r}.")
 
 
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs it: this process and `workers` more (None: as many as pay), or Spark."""
+
+    engine: str = "local"
+    workers: int | None = None
+    master: str | None = None
+    conf: tuple[str, ...] = ()
+    tasks: int | None = None
+
+
 def check_texts(**arguments: Any) -> None:
     """Raises UsageError for what is neither a text nor None."""
     for name, value in arguments.items():

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,16 @@ def test_envelopes_are_for_lines_only(to: str) -> None:
         simulator.publish("crud", "canal-json", to, limit=1, envelope=True)
 
 
-@pytest.mark.parametrize("send", [simulator.publish, lambda *run, limit: simulator.simulate(*run[:2]).send(run[2])])
-def test_bytes_are_no_lines_of_text(send: Any, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda: simulator.publish("crud", "dts-avro", "-", limit=1),
+        lambda: simulator.simulate("crud", "dts-avro", limit=1).send("-"),
+    ],
+)
+def test_bytes_are_no_lines_of_text(send: Callable[[], object], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     with pytest.raises(UsageError, match="-f dts-avro is binary, not lines of text"):
-        send("crud", "dts-avro", "-", limit=1)
+        send()
     assert capfdbinary.readouterr().out == b""
 
 

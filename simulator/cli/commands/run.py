@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,21 +26,10 @@ from simulator.cli.options import (
 )
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import UsageError
-from simulator.run.request import About, Sending, Span, Subject
+from simulator.run.request import About, Engine, Sending, Span, Subject
 
 if TYPE_CHECKING:
     from simulator.run.pipeline import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What runs the job: threads of this process, more processes, or Spark."""
-
-    engine: str
-    workers: int | None  # None: as many as pay
-    master: str | None
-    conf: tuple[str, ...]
-    tasks: int | None
 
 
 @cli.command()

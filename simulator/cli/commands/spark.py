@@ -13,8 +13,7 @@ from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import SimulatorError, UsageError
 
 if TYPE_CHECKING:
-    from simulator.cli.commands.run import Engine
-    from simulator.run.request import About, Sending, Span
+    from simulator.run.request import About, Engine, Sending, Span
     from simulator.run.session import Session
     from simulator.spark.engine import SparkRun
 
