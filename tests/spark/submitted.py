@@ -10,12 +10,12 @@ import killed_query
 import spark_faults as faults
 from pyspark.sql import SparkSession
 
-import simulator.spark.files
+import simulator.spark.run
 from simulator.cli.commands import main
 
 scenario, folder = sys.argv[1:3]
 del sys.argv[1:3]
-simulator.spark.files.Folder = faults.Stuck  # type: ignore[misc]
+simulator.spark.run.Folder = faults.Stuck  # type: ignore[misc]
 SparkSession.stop = lambda session: None  # type: ignore[method-assign]  # the query goes on with it
 try:
     main()

@@ -96,7 +96,7 @@ TO: Final = ["--to", "file:{folder}"]
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (TO, "--engine spark: the stream has no end; say where the run ends, with --limit or --turns."),
+        (TO, "scenarios/crud.yaml has no end: give a limit of row changes, or turns."),
         (["--limit", "1"], "--to -: Spark's tasks write to file:DIR, parquet:DIR or a broker; name one of these."),
         ([*TO, "--rate", "5"], "--rate: the Spark engine does not do this; leave it out, or leave out --engine spark."),
         ([*TO, "--conf", "x=1"], "--conf x=1: write a setting of Spark, as in spark.executor.memory=4g."),

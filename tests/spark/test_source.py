@@ -201,7 +201,7 @@ def test_a_slow_rate_loses_no_part_of_a_change(scenario: str, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"format": "canal-json"}, "the stream has no end: give the option 'limit' or 'turns'"),
+        ({"format": "canal-json"}, "users.yaml has no end: give a limit of row changes, or turns."),
         ({"format": "canal-json", "limt": "5"}, "the data source cdcsim has no such option. Did you mean 'limit'?"),
         (
             {"view": "changes", "table": "user", "limit": "5"},
