@@ -24,15 +24,16 @@ from typing import Any
 
 import spark_faults as faults
 
+import simulator.spark.run as tasks
 from simulator.cli.commands import main
 
 
 def run(words: Sequence[str], wrong: str | None, folder: Path) -> tuple[Any, str]:
     """The exit status of a command, and what it said."""
     sys.argv = ["cdcsim", *words]
-    said, whole = io.StringIO(), run.Folder
+    said, whole = io.StringIO(), tasks.Folder
     if wrong in ("Absent", "Stuck"):
-        run.Folder = {"Absent": faults.Absent, "Stuck": faults.Stuck}[wrong]  # type: ignore[misc]
+        tasks.Folder = {"Absent": faults.Absent, "Stuck": faults.Stuck}[wrong]  # type: ignore[misc]
     elif wrong is not None:
         sys.modules[wrong] = None  # type: ignore[assignment]
     if wrong == "Stuck":
@@ -43,7 +44,7 @@ def run(words: Sequence[str], wrong: str | None, folder: Path) -> tuple[Any, str
     except SystemExit as end:
         return end.code, said.getvalue()
     finally:
-        run.Folder = whole  # type: ignore[misc]
+        tasks.Folder = whole  # type: ignore[misc]
         if wrong in sys.modules and sys.modules[wrong] is None:
             del sys.modules[wrong]
 
