@@ -84,7 +84,7 @@ def contents(run: Simulation, partitions: int) -> tuple[Manifest, dict[str, byte
             "format": job.format,
             "source": str(job.source),
             "seed": job.scenario.spec.seed,
-            "route": job.route,
+            "route": job.addressing.route,
             "snapshot": plan.snapshot,
             "first_turn": plan.first,
             "next_turn": plan.stop,
@@ -92,7 +92,7 @@ def contents(run: Simulation, partitions: int) -> tuple[Manifest, dict[str, byte
             "left_out": list(job.left_out),
         },
         "messages": {**_entry(MESSAGES, entries), "messages": sum(map(len, sink.batches))},
-        "topics": {topic: job.partitions(topic) for topic in topics},
+        "topics": {topic: job.addressing.partitions(topic) for topic in topics},
         "tables": tables,
     }
     return manifest, {MANIFEST: orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n", **entries}

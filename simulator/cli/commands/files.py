@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import Opening, gathered, job_options, report_errors, with_start
+from simulator.cli.opening import gathered, job_options, opened, report_errors
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_PARTITIONS,
@@ -29,6 +29,7 @@ from simulator.cli.options import (
     undocumented_option,
 )
 from simulator.errors import UsageError
+from simulator.run.request import Subject
 
 
 @cli.command()
@@ -72,23 +73,22 @@ def expected(
 ) -> None:
     """Write the rows that every table must hold before a turn, one file per table."""
     from simulator.cli.progress import counted
-    from simulator.run.job import Job, open_job
-    from simulator.run.scenario import load, resolve
+    from simulator.run.job import changes_of, job_of
     from simulator.truth.expected import write_expected
     from simulator.truth.known import KnownRows
 
+    subject = Subject(
+        scenario, format or "", source, seed, settings, start, allow_undocumented=allow_undocumented, force=force,
+        sql_engine=sql_engine,
+    )  # fmt: skip
     known = None
     if format is not None:
-        job = open_job(
-            scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force,
-            sql_engine=sql_engine, settings=with_start(settings, start),
-        )  # fmt: skip
+        job = job_of(subject)
         known = KnownRows(job.format, job.codec, job.unsent)
     else:
         if allow_undocumented:
             raise UsageError("--allow-undocumented is about a format: add -f, or leave it out.")
-        loaded, system = load(scenario, source, sql_engine, with_start(settings, start))
-        job = Job(resolve(loaded, system, seed=seed), system, "", force=force)
+        job = changes_of(subject)
     stream = job.stream
     tables = write_expected(stream, at, folder, form, known)
     for each in tables:
@@ -136,9 +136,9 @@ PACKED_CHANGES = 1_000
     "--reader", type=click.Choice(list(READERS)), is_eager=True, expose_value=False, callback=_print_reader,
     help="Print the source of a reader to copy, and end.",
 )  # fmt: skip
-@gathered(opening=Opening)
+@gathered(subject=Subject)
 def pack(
-    opening: Opening,
+    subject: Subject,
     file: Path,
     limit: int | None,
     start_at: int,
@@ -158,7 +158,7 @@ def pack(
     from simulator.run.job import SINGLE_TURNS, Partitions
     from simulator.run.plan import Limits
 
-    job = opening.job().addressed(route=route, partitions=Partitions(partitions))
+    job = opened(subject).addressed(route=route, partitions=Partitions(partitions))
     if limit is None and job.stream.turns is None:
         limit = PACKED_CHANGES
     plan = job.plan(Limits(start_at, limit), snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
