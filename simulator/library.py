@@ -20,7 +20,7 @@ from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Plan
 from simulator.run.request import About, Sending, Span, Subject, check_texts, check_whole
 from simulator.run.session import check_contents, contents_of, limits_of, open_session
-from simulator.sinks import parse_target
+from simulator.sinks import broker_of, parse_target
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
@@ -161,7 +161,7 @@ def verify(
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
-    broker: Broker = "kafka",
+    broker: str = "kafka",
     allow_undocumented: bool = False,
     at_least_once: bool = False,
     examples: int = EXAMPLES,
@@ -173,14 +173,15 @@ def verify(
     goes on are no findings. The verdict counts all findings by kind and keeps `examples` of each. Raises UsageError,
     also where nothing that is read is expected (another scenario, seed or format), and SinkError.
     """
-    limits = _limits(start_at, limit, turns)
-    _check_texts(route=route)
+    check_texts(route=route)
+    check_whole("examples", examples)
+    span = Span(limit, turns, None, start_at, snapshot)
     url = f"file:{origin}" if isinstance(origin, Path) else origin
     if not isinstance(url, str):
         raise UsageError(f"origin is {origin!r}: it is a URL or a Path.")
-    job = _opened(scenario, format, broker_of(url, broker), source, seed, settings, allow_undocumented)
-    expectation = Expectation(limits.changes, limits.turns, limits.start_at, snapshot, route)
-    return verify_job(job, url, expectation, at_least_once=at_least_once, examples=_whole("examples", examples) or 0)
+    job = job_of(_subject(scenario, format, source, seed, settings, broker, allow_undocumented), broker_of(url))
+    expectation = Expectation(span.limit, span.turns, span.start_at, snapshot, route)
+    return verify_job(job, url, expectation, at_least_once=at_least_once, examples=examples)
 
 
 @dataclass(frozen=True)

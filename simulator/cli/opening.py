@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from simulator.stream.engine.block import Stream
 
 
-def opened(subject: Subject) -> Job:
-    """The job of a command that sends nothing; errors and warnings of its stream are printed. Raises UsageError."""
+def opened(subject: Subject, broker: str | None = None) -> Job:
+    """The job of a command that sends nothing, for a kind of broker (None: the subject's); errors and warnings of its
+    stream are printed. Raises UsageError."""
     from simulator.run.job import job_of
 
-    job = job_of(subject)
+    job = job_of(subject, broker)
     announce(job)
     return job
 

@@ -54,6 +54,12 @@ def brokers() -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
 
 
+def broker_of(url: str) -> str | None:
+    """The kind of broker behind a URL or a path; None: no broker."""
+    scheme = url.partition(":")[0]
+    return transport(scheme).broker if scheme in registry.names("sink", SINKS) else None
+
+
 def parse_target(url: str) -> Target:
     """The target of `--to`: `-`, `file:DIR`, `parquet:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`,
     `rocketmq://host:port/topic`, `memory:`, or a plug-in's. Raises UnknownName for an unknown scheme, and what the

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import Opening, gathered, job_options
+from simulator.cli.opening import gathered, job_options, opened
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TURNS,
@@ -19,6 +19,7 @@ from simulator.cli.options import (
     snapshot_option,
     start_option,
 )
+from simulator.run.request import Subject
 
 if TYPE_CHECKING:
     from simulator.truth.verify.findings import Verdict
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the counts and the first findings of each kind to a file as JSON.",
 )  # fmt: skip
-@gathered(opening=Opening)
+@gathered(subject=Subject)
 def verify(
-    opening: Opening,
+    subject: Subject,
     origin: str,
     limit: int | None,
     turns: int | None,
@@ -74,12 +75,13 @@ def verify(
     cdcsim run orders -f canal-json --limit 100k --to file:out?partitions=6 --record run.json
     cdcsim verify orders -f canal-json --from file:out?partitions=6 --record run.json
     """
+    from simulator.sinks import broker_of
     from simulator.truth.verify.verify import Expectation, recorded, verify_job
 
     expectation = Expectation(limit, turns, start_at, snapshot, route)
     if record is not None:
-        opening, expectation = recorded(record, opening, expectation)
-    job = opening.job(origin, quiet=True)
+        subject, expectation = recorded(record, subject, expectation)
+    job = opened(subject, broker_of(origin))
     verdict = verify_job(job, origin, expectation, at_least_once=at_least_once)
     return print_verdict(verdict, report)
 

@@ -41,7 +41,8 @@ def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Rea
         raise UsageError(f"--from {url}: messages are read from {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}")
     if scheme not in ("file", "parquet") or url == scheme:
         url = f"file:{url}"
-    path, partitions = parse_folder(url)
+    folder = parse_folder(url)
+    path, partitions = folder.path, folder.partitions
     named = partitions if "partitions=" in url.partition("?")[2] else None
     if path.is_dir():
         return FolderReader(url, path, named, prefix_bytes)

@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from simulator.errors import UsageError
 from simulator.run.job import Job
 from simulator.run.plan import Limits
+from simulator.run.request import Subject
+from simulator.run.session import local_run
 from simulator.truth.verify.comparison import Comparison, Reader
 from simulator.truth.verify.findings import EXAMPLES, Verdict
 from simulator.truth.verify.opening import open_reader
-
-Opened = TypeVar("Opened", bound=Any)
 
 # What a record says of a run, and the option that would contradict it.
 VERSION: Final = 1
@@ -48,8 +48,8 @@ def verify_job(
         origin = open_reader(origin, prefix_bytes=prefix_bytes, binary=job.codec.format.binary)
     try:
         sink = Comparison(origin, job.format, _keys(job), at_least_once=at_least_once, examples=examples)
-        run = job.run(sink, limits=limits, route=expectation.route, snapshot=expectation.snapshot)
-        run()
+        job = job.addressed(route=expectation.route)
+        local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
     finally:
         origin.close()
     return sink.verdict
@@ -60,8 +60,8 @@ def _keys(job: Job) -> Mapping[str, Sequence[str]]:
     return {table.id.name: table.primary_key for table in job.stream.first_tables}
 
 
-def recorded(path: Path, opening: Opened, expectation: Expectation) -> tuple[Opened, Expectation]:
-    """An opening and an expectation with what a run's record says of it. Raises UsageError."""
+def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Subject, Expectation]:
+    """A subject and an expectation with what a run's record says of it. Raises UsageError."""
     facts = _read(path)
     run = facts["run"]
     if run.get("--clock") == "wall":
@@ -70,17 +70,17 @@ def recorded(path: Path, opening: Opened, expectation: Expectation) -> tuple[Ope
             " another run cannot be the same. Verify a run with --clock simulated."
         )
     for option, said, found in (
-        ("-f", opening.format, facts["format"]),
-        ("--source", opening.source, facts["source"]),
-        ("--seed", opening.seed, facts["seed"]),
+        ("-f", subject.format, facts["format"]),
+        ("--source", subject.source, facts["source"]),
+        ("--seed", subject.seed, facts["seed"]),
     ):
         if said is not None and str(said) != str(found) and not str(found).startswith(f"{said}-"):
             raise UsageError(f"{option} {said}: --record {path} is of a run with {option} {found}.")
-    if Path(opening.scenario).stem != Path(facts["scenario"]).stem:
-        raise UsageError(f"{opening.scenario}: --record {path} is of a run of {facts['scenario']}.")
-    opening = replace(opening, source=facts["source"], seed=facts["seed"], broker=run["broker"])
+    if Path(str(subject.scenario)).stem != Path(facts["scenario"]).stem:
+        raise UsageError(f"{subject.scenario}: --record {path} is of a run of {facts['scenario']}.")
+    subject = replace(subject, source=facts["source"], seed=facts["seed"], broker=run["broker"])
     first, stop = facts["first_turn"], facts["next_turn"]
-    return opening, Expectation(None, stop - first, first, run["snapshot"] == "true", run["route"] or expectation.route)
+    return subject, Expectation(None, stop - first, first, run["snapshot"] == "true", run["route"] or expectation.route)
 
 
 def _read(path: Path) -> dict[str, Any]:
