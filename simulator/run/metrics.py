@@ -54,8 +54,10 @@ def served(address: tuple[str, int], run: Run, latencies: Latencies) -> Iterator
 def text(run: Run, latencies: Latencies) -> str:
     """The counters in Prometheus's text format."""
     ledger = run.sink.ledger
-    unit = "changes" if run.pace is None else run.pace.unit
-    behind = "row_changes" if unit == "changes" else unit
+    unit = "row_changes" if run.pace is None or run.pace.unit == "changes" else run.pace.unit
+    wanted = (
+        () if run.pace is None else ((f"{unit}_wanted_total", "counter", "How many the rate asks for.", run.wanted),)
+    )
     lines = []
     for name, kind, help, value in (
         ("messages_sent_total", "counter", "Messages handed to the destination's client.", ledger.sent),
@@ -65,7 +67,8 @@ def text(run: Run, latencies: Latencies) -> str:
         ("bytes_sent_total", "counter", "Bytes of the values of messages.", run.summary.bytes),
         ("messages_open", "gauge", "Messages without an answer.", ledger.open),
         ("stalled_seconds", "gauge", "How long messages have waited without a single answer.", ledger.stalled_seconds),
-        (f"{behind}_behind", "gauge", "How many of them a run is behind its rate.", run.lag),
+        *wanted,
+        (f"{unit}_behind", "gauge", "How many of them a run is behind its rate.", run.lag),
     ):
         lines += [f"# HELP cdcsim_{name} {help}", f"# TYPE cdcsim_{name} {kind}", f"cdcsim_{name} {value}"]
     lines += [

@@ -192,6 +192,12 @@ class Run:
         clock = self._clock
         return clock.behind(self.elapsed) if clock is not None and clock.has_begun else 0.0
 
+    @property
+    def wanted(self) -> float:
+        """Row changes, messages or bytes that the rate asks for by now."""
+        clock = self._clock
+        return clock.wanted(self.elapsed) if clock is not None and clock.has_begun else 0.0
+
     def __call__(self) -> Summary:
         """Run to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
         summary = self.summary
