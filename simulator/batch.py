@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -16,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table, TableId
-from simulator.native.program import ARROW, Program, RoomOf, compiled, write
 
 Ints = npt.NDArray[np.int64]
 
@@ -344,60 +342,6 @@ def _objects(column: pa.Array) -> list[Any]:
     if pa.types.is_nested(column.type) or (whole_numbers and column.null_count):
         return list(column.to_pylist())
     return list(column.to_numpy(zero_copy_only=False).tolist())
-
-
-def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch:
-    """Batches put together and sorted into stream order (by order key; equal keys keep their order). Where the compiled
-    library writes the values, `room_of` gives it memory for them.
-
-    Raises OverflowError where the values have more than 2 GiB together.
-    """
-    if len(batches) == 1:  # of a block, which is in order
-        return batches[0]
-    order = _stream_order(batches)
-    columns = []
-    for field in MESSAGE_SCHEMA:
-        parts = [batch[field.name] for batch in batches]
-        if field.name == "value" and compiled():
-            columns.append(_sorted_values(batches, order, room_of))
-        elif all(part.null_count == len(part) for part in parts):
-            columns.append(pa.nulls(len(order), field.type))  # nothing to sort: most products have no keys or headers
-        elif pa.types.is_dictionary(field.type):
-            columns.append(pa.chunked_array(parts).unify_dictionaries().combine_chunks().take(pa.array(order)))
-        elif pa.types.is_integer(field.type) and not any(part.null_count for part in parts):
-            columns.append(pa.array(np.concatenate([np.asarray(part) for part in parts])[order]))
-        else:
-            columns.append(pa.concat_arrays(parts).take(pa.array(order)))
-    return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
-
-
-def _stream_order(batches: Sequence[MessageBatch]) -> Ints:
-    """The messages of all batches, counted from the first of the first, in stream order."""
-    parts = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("phase", "turn", "ordinal")]
-    ranges = [(int(part.min()), int(part.max()) + 1) for part in parts]
-    if math.prod(stop - low for low, stop in ranges) >= 1 << 63:
-        return np.lexsort(parts[::-1])
-    # in one number a batch is sorted already, and sorting merges them: two to three times as quick
-    keys = np.zeros(len(parts[0]), dtype=np.int64)
-    for part, (low, stop) in zip(parts, ranges, strict=True):
-        if stop - low > 1:
-            keys *= stop - low
-            keys += part
-            keys -= low
-    return np.argsort(keys, kind="stable")
-
-
-def _sorted_values(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:
-    """The values of all batches in this order, copied by the library."""
-    programs = []
-    for batch in batches:
-        programs.append(Program())
-        programs[-1].texts(batch["value"])
-    sizes = [len(batch) for batch in batches]
-    of = np.repeat(np.arange(len(batches), dtype=np.int32), sizes)[order]
-    rows = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])[order]
-    nulls = np.concatenate([np.asarray(batch["value"].is_null()) for batch in batches])[order]
-    return write(programs, len(order), of, rows, nulls=nulls, type=pa.binary(), room_of=room_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from simulator import sources
-from simulator.batch import ChangeBatch, Envelope, Ints, concat
+from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.delivery.pack import cut
+from simulator.delivery.parts import assembled
 from simulator.delivery.router import parse_route
 from simulator.errors import OptionError
 from simulator.formats import open_codec
@@ -157,7 +158,7 @@ def numbers_of(table: Table, rows: Sequence[Row]) -> Ints:
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
     """The values of the messages that a batch makes, all in one partition: written with their block, as in a run."""
     packed = cut(batch, codec.layout.packing.events(batch), topic="t", partition=None, key=None)
-    return concat(list(codec.messages(packed)))["value"].to_pylist()
+    return assembled(list(codec.messages(packed)))["value"].to_pylist()
 
 
 # ---------------------------------------------------------------------------------------------------------- cases

@@ -13,6 +13,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Envelope
 from simulator.compare.members import cut, elements, members, value_text
 from simulator.delivery.pack import cut as cut_packs
+from simulator.delivery.parts import assembled
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.documents import members_of
 from simulator.formats.format import Codec
@@ -85,11 +86,11 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = codec.layout.packing.events(batch)
-    messages = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
+    part = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
     known = members_of(codec.format)
     after = [name for name, member in known.items() if member.meaning == "after"]
     rows = []
-    for value in messages["value"].to_pylist():
+    for value in assembled([part])["value"].to_pylist():
         parts = dict(cut(value_text(value, codec), tuple(known)))
         rows.append(_row(next(parts[name] for name in after if name in parts), [column.name for column in columns]))
     for number, (_, values) in enumerate(types):

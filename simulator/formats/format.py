@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
+from simulator.batch import MESSAGE_SCHEMA, PackedBatch
 from simulator.delivery.pack import ONE_ROW, Packing
+from simulator.delivery.parts import Limit, Part, values_of
 from simulator.delivery.routing import Destination, Routing
 from simulator.delivery.steps import Step
 from simulator.formats.known import Known
@@ -23,7 +24,6 @@ from simulator.formats.writing import Writer, kind_of, outside_tables
 from simulator.model import HEARTBEAT, INSERT, MARKS, STATEMENT, Column, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.sources import DEFAULT
 from simulator.sources.source import Source
-from simulator.text.template import join
 from simulator.wire.avro import Container
 
 # The options of a format.
@@ -153,10 +153,9 @@ class Codec:
         statements = self.layout.statements
         return not isinstance(event, SchemaChange) or statements is None or event.statement in statements
 
-    def messages(self, packed: PackedBatch) -> Iterator[MessageBatch]:
-        """The messages of packs, a batch for each that the writer yields; partition null where the client decides by
-        the key. Messages of a pack share its order key, and only the first of them counts its changes. Raises
-        DeliveryFailed for a value that the product refuses."""
+    def messages(self, packed: PackedBatch) -> Iterator[Part]:
+        """The messages of packs, a part for each that the writer yields; partition null where the client decides by the
+        key. Messages of a pack share its order key, and only the first of them counts its changes."""
         batch, count = packed.changes, len(packed)
         envelope, first = batch.envelope, packed.starts[:-1]
         # the insert half of a split update counts for nothing: the change was counted with its delete
@@ -174,13 +173,14 @@ class Codec:
             common["partition"] = pa.array(packed.partition.astype(np.int32))
         for number, written in enumerate(self.layout.writer.messages(packed)):
             columns = {**common, **written.columns}
-            if written.pieces is not None:
-                columns["value"] = join(written.pieces, count, pa.binary())
             columns["changes"] = pa.array((0 * first if number else changes).astype(np.int32))
             columns["topic"] = _repeated(written.topic or packed.topic, count)
-            yield MessageBatch.of(count, **columns)
+            limit = None
+            if written.most_bytes is not None:
+                limit = Limit(written.most_bytes, self.format.id, self.format.product, str(batch.table.id))
+            yield Part(count, columns, values_of(written.pieces, count), limit)
 
-    def event_messages(self, events: Sequence[Event], to: Destination) -> MessageBatch:
+    def event_messages(self, events: Sequence[Event], to: Destination) -> Part:
         """The messages of DDL statements, logged texts and heartbeats: one for each partition of their addresses."""
         rows = []
         for event in events:
@@ -203,7 +203,7 @@ class Codec:
             plain = member.type.value_type if pa.types.is_dictionary(member.type) else member.type
             column = pa.array([row.get(member.name) for row in rows], plain)
             columns[member.name] = column if plain == member.type else column.dictionary_encode()
-        return MessageBatch.of(len(rows), **columns)
+        return Part(len(rows), columns, columns.pop("value"))
 
 
 def _repeated(text: str, count: int) -> pa.Array:

@@ -36,12 +36,14 @@ class Written:
 
     `pieces` make the values (`simulator.text.template`); None: they are null, which is a tombstone. `columns` are
     others of `MESSAGE_SCHEMA` by name (key, partition, headers, tag, timestamp_ms), an entry a message; key and
-    partition are those of the pack where they are not among them. `topic`: another one than the pack's.
+    partition are those of the pack where they are not among them. `topic`: another one than the pack's. `most_bytes`:
+    the product refuses longer values; None: it has no limit of its own.
     """
 
     pieces: Sequence[Piece] | None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     topic: str | None = None
+    most_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
+from simulator.batch import ChangeBatch, Envelope, MessageBatch
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut
+from simulator.delivery.parts import Part, assembled, part_of
 from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
 from simulator.delivery.steps import Changes
@@ -90,6 +91,7 @@ class Renderer:
         return self.stream.read_block(where, self.needed), isinstance(where, SnapshotBlock)
 
     def finish(self, begun: tuple[Block, bool]) -> Rendered:
+        """A block and its messages."""
         block, snapshot = begun
         return Rendered(block, self.parts(block), snapshot)
 
@@ -102,19 +104,18 @@ class Renderer:
 
     def render(self, block: Block) -> MessageBatch | None:
         """The messages of a block in stream order, None if there are none."""
-        return in_order(block, self.parts(block))
+        return _assembled(block, self.parts(block))
 
-    def parts(self, block: Block) -> list[MessageBatch]:
-        """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together."""
+    def parts(self, block: Block) -> list[Part]:
+        """The messages of a block, a part for a table version and kind."""
         changes = self._sent(block)
         for step in self.codec.layout.steps:
             changes = step(changes)
-        parts = list[MessageBatch]()
+        parts = list[Part]()
         with _sizes_named(changes.batches):
             for packed in self.codec.layout.packing.packs(changes, self.router):
                 parts += self.codec.messages(packed)
-        events = [event for event in changes.events if self.codec.sends_event(event)]
-        if events:
+        if events := [event for event in changes.events if self.codec.sends_event(event)]:
             parts.append(self.codec.event_messages(events, self.router))
         return [part for part in parts if len(part)]
 
@@ -181,25 +182,27 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A block and its messages, in parts."""
+    """A block and its messages, in parts, which another thread puts together."""
 
     block: Block
-    parts: Sequence[MessageBatch]
+    parts: Sequence[Part]
     snapshot: bool
 
     def messages(self) -> MessageBatch | None:
-        return in_order(self.block, self.parts)
+        """The messages in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
+        return _assembled(self.block, self.parts)
 
-    def finished(self, room_of: RoomOf = ARROW) -> Rendered:
-        """The messages in stream order, and of the block only what is counted. `room_of` gives memory for values."""
-        messages = in_order(self.block, self.parts, room_of)
-        return replace(self, block=replace(self.block, batches=()), parts=() if messages is None else (messages,))
+    def finished(self, room_of: RoomOf) -> Rendered:
+        """The messages as one part, and of the block only what is counted. `room_of` gives memory for values."""
+        messages = _assembled(self.block, self.parts, room_of)
+        return replace(
+            self, block=replace(self.block, batches=()), parts=() if messages is None else (part_of(messages),)
+        )
 
 
-def in_order(block: Block, parts: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch | None:
-    """The messages of a block in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
+def _assembled(block: Block, parts: Sequence[Part], room_of: RoomOf = ARROW) -> MessageBatch | None:
     with _sizes_named(block.batches):
-        return concat(parts, room_of) if parts else None
+        return assembled(parts, room_of) if parts else None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Final
 
 from measure import in_turns, progress, table
 
-from simulator.batch import concat
+from simulator.delivery.parts import assembled
 from simulator.errors import UsageError
 from simulator.native import program
 from simulator.run.job import Job, open_job
@@ -57,7 +57,7 @@ def measured(job: Job, scenario: str, format: str, *, rounds: int) -> list[list[
             at.append(time.thread_time())
             parts = renderer.parts(block)
             at.append(time.thread_time())
-            messages = concat(parts)
+            messages = assembled(parts)
             at.append(time.thread_time())
             for _ in framing(container=job.codec.layout.container).frame(messages):
                 pass

@@ -17,6 +17,7 @@ from each import each
 
 from simulator import formats, messages, sources
 from simulator.delivery.pack import cut
+from simulator.delivery.parts import assembled
 from simulator.delivery.router import parse_route
 from simulator.errors import NotOffered, OptionError
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
@@ -467,8 +468,7 @@ def test_rows_are_counted_in_each_partition() -> None:
     batch = batch_of(TABLE, INSERT, rows)
     to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
     packed = cut(batch, codec.layout.packing.events(batch), topic="t", partition=to, key=None)
-    (messages,) = codec.messages(packed)
-    values = messages["value"].to_pylist()
+    values = assembled(list(codec.messages(packed)))["value"].to_pylist()
     batches = [[row["id"] for row in json.loads(value)["data"]] for value in values]
     assert batches == [["1", "3"], ["2", "4"], ["5"]]
     assert packed.partition is not None

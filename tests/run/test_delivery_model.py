@@ -32,6 +32,7 @@ from simulator.batch import MessageBatch
 from simulator.delivery.router import parse_route
 from simulator.errors import DeliveryFailed, UsageError
 from simulator.model import OrderKey
+from simulator.native.program import ARROW
 from simulator.run import bookmark
 from simulator.run.job import Job, open_job
 from simulator.run.pipeline import Run, Summary
@@ -217,7 +218,7 @@ class Remembering(Renderer):
     def finish(self, begun: Any) -> Rendered:
         key = self.router.topics.pattern, begun
         if key not in self.rendered:
-            self.rendered[key] = super().finish(super().begin(begun)).finished()
+            self.rendered[key] = super().finish(super().begin(begun)).finished(ARROW)
         return self.rendered[key]
 
 

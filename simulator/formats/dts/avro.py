@@ -44,7 +44,7 @@ import pyarrow as pa
 from simulator.batch import PackedBatch
 from simulator.delivery.steps.halves import counted_halves
 from simulator.errors import OptionError
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, Limited, routing
 from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record.record import schema
 from simulator.formats.dts.record.writer import Writer
@@ -94,7 +94,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     json = Settings(TextOptions(), source)
     writer = Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id)
     return Layout(
-        limited(writer, FORMAT, Timestamps()),
+        Limited(writer, Timestamps()),
         # change tracking: "<region>_<instance>_<account>_version2", with one partition to keep the order of all
         routing(options, system, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", only_one=True)
         if options.product == "subscription"

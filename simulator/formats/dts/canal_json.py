@@ -32,7 +32,7 @@ from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.delivery.steps.halves import counted_halves
 from simulator.formats.canal.codes import PROMOTED
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, Limited, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
@@ -199,7 +199,7 @@ def without_nulls(field: Field) -> Field:
 def layout(settings: Settings[CanalOptions]) -> Layout:
     system = system_of(settings.source)
     return Layout(
-        limited(Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2), FORMAT),
+        Limited(Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2)),
         routing(settings.options, system),
         steps=(counted_halves,),
         second_number="id" if settings.options.id_style == "ts_offset" else "",

@@ -18,22 +18,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from simulator.batch import PackedBatch
 from simulator.delivery.hashes import JAVA_MASK
 from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
-from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
 from simulator.formats.dts.systems.system import System
-from simulator.formats.format import Format
-from simulator.formats.writing import Metadata, OneMessage, Values, Written
+from simulator.formats.writing import OneMessage, Written
 from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChangeKind, TableId
-from simulator.text.template import join
 
 PRODUCT: Final = "Alibaba Cloud DTS"
 SPEC: Final = "Data storage formats in message queues, 2026-02-07"
@@ -64,29 +58,12 @@ class DtsStatements(Statements):
         return self.by_table.name(table) if table else names.database
 
 
-@dataclass(frozen=True, kw_only=True)
 class Limited(OneMessage):
-    """Messages up to `MAX_BYTES`."""
-
-    format: str
+    """The writer of DTS's formats: values up to `MAX_BYTES`."""
 
     def messages(self, packed: PackedBatch) -> Iterator[Written]:
-        """Raises DeliveryFailed for a larger value."""
         for written in super().messages(packed):
-            assert written.pieces is not None
-            values = join(written.pieces, len(packed), pa.binary())
-            longest = pc.max(pc.binary_length(values)).as_py() or 0
-            if longest > MAX_BYTES:
-                raise DeliveryFailed(
-                    f"-f {self.format}: a message about {packed.changes.table.id} has {longest:,} bytes, and {PRODUCT} "
-                    f"delivers up to {MAX_BYTES:,}. Write smaller values, or drop the column."
-                )
-            yield replace(written, pieces=[values])
-
-
-def limited(values: Values, format: Format, metadata: Metadata | None = None) -> Limited:
-    """The writer of DTS's formats."""
-    return Limited(values, metadata, format=format.id)
+            yield replace(written, most_bytes=MAX_BYTES)
 
 
 def routing(

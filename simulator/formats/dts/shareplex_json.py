@@ -43,7 +43,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.steps.halves import counted_halves
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, limited, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, Limited, routing
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
@@ -224,7 +224,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         Field("key", {UPDATE: key}),
     )
     return Layout(
-        limited(Encoder(fields, lambda column: cell(column, settings), STYLE), FORMAT),
+        Limited(Encoder(fields, lambda column: cell(column, settings), STYLE)),
         routing(options, system_of(settings.source), split_all=options.update_style == "split"),
         steps=() if options.update_style == "split" else (counted_halves,),
         statements=STATEMENTS,
