@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import proof
 import pytest
 from command import Command
 
@@ -143,3 +144,24 @@ def test_editors_know_the_language(request: pytest.FixtureRequest) -> None:
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_the_page_of_proof_is_true(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-goldens"):
+        proof.PAGE.write_text(proof.page(), encoding="utf-8")
+    assert proof.problems(proof.PAGE.read_text("utf-8")) == [], (
+        "run pytest tests/test_docs.py -k proof --update-goldens"
+    )
+
+
+def test_a_page_of_proof_that_is_not_true_is_told() -> None:
+    """A count that is too high, a link that leads elsewhere, a row that is gone; a count that is lower is none."""
+    page = proof.page()
+    row = next(line for line in page.splitlines() if line.startswith("| Canal 1.1.8 |"))
+    count = next(iter(proof.counted(row)))
+    assert proof.problems(page.replace(row, row.replace(f" {count} ", f" {count - 1} "))) == []
+    for wrong in (f" {count + 1:,} ", f" [{count}](elsewhere.py) "):
+        assert proof.problems(page.replace(row, row.replace(f" {count} ", wrong)))
+    assert len(proof.problems(page.replace(row + "\n", ""))) == 1
+    with pytest.raises(ValueError, match=r"names run/test_resume\.py::test_nothing, which is not there"):
+        proof.link("run/test_resume.py::test_nothing")
