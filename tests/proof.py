@@ -119,8 +119,8 @@ What is shown, and the test that shows it; made by [proof.py](proof.py). Counts 
 ## Formats
 
 Bytes of each message of [goldens](goldens), held by [test_goldens.py](formats/test_goldens.py): *captured* from the
-product, *documented* by its vendor, or *derived* from its code or its other messages. *Read by*: programs that we did not
-write. Kinds of events are `yes`, an `option`, `by source`, or `no` where the product sends nothing.
+product, *documented* by its vendor, or *derived* from its code or its other messages. *Read by*: programs that we did
+not write. Kinds of events are `yes`, an `option`, `by source`, or `no` where the product sends nothing.
 
 {formats}
 
