@@ -18,6 +18,7 @@ _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 # Maximal keys and values of a file with its aliases expanded: reading them takes some ten seconds.
 MOST_NODES: Final = 2_000_000
+TOO_DEEP: Final = "the file is nested too deeply"
 
 
 class YamlError(Exception):
@@ -36,6 +37,8 @@ def parse(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         problem = error.problem or error.context
+        if problem == "exceeded maximum nesting depth":  # the parser's own bound, in PyYAML 6.0.4
+            raise YamlError(None, TOO_DEEP) from None
         if mark is not None and re.match(r" *\t", "".join(text.split("\n")[mark.line : mark.line + 1])):
             problem = "a tab indents the line; write spaces"  # libyaml: "found character that cannot start any token"
         raise YamlError(line, f"invalid YAML: {problem}") from None
@@ -43,7 +46,7 @@ def parse(text: str) -> Any:
         line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else None
         raise YamlError(line, f"invalid YAML: {error.reason}") from None
     except RecursionError:
-        raise YamlError(None, "the file is nested too deeply") from None
+        raise YamlError(None, TOO_DEEP) from None
 
 
 class _Builder:
