@@ -91,7 +91,7 @@ def made(capture: Capture, clock: Mapping[int, int], folder: Path = FOLDER) -> l
         parts.append(part)
     source = sources.find(capture.source)
     timed = replace(script, parts=tuple(parts), engine=capture.engine)
-    job = Job(timed, source, capture.format, partitions=Partitions(capture.partitions), force=True)
+    job = Job(timed, source, capture.format, force=True).addressed(partitions=Partitions(capture.partitions))
     messages = job.messages(Limits())
     return [Ours(message.topic, message.partition, message.value or b"") for message in messages]
 

@@ -105,9 +105,8 @@ def ours(capture: Capture) -> tuple[Record, ...]:
         script_of(script_text(capture.name), name),
         sources.find(capture.source),
         capture.format,
-        partitions=Partitions(3),
         force=True,
-    )
+    ).addressed(partitions=Partitions(3))
     return tuple(Record(m.topic, m.partition, m.key, m.value, m.headers) for m in job.messages(Limits()))
 
 
