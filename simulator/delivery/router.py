@@ -48,7 +48,7 @@ class Addressed:
 
 class Router:
     """Addresses changes. `partitions(topic)` is the topic's partition count; asked once per topic. `tables` are those
-    that there are before the stream, `database` is the stream's."""
+    that there are before the stream, `database` is the stream's; `texts` are those of messages."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Router:
         *,
         database: str = "",
     ) -> None:
-        self.routing, self.route, self._texts, self._database = routing, route, texts, database
+        self.routing, self.route, self._texts, self._database = routing, route, routing.texts or texts, database
         self.topics = routing.topics.mapping(tables).named(topic)
         self._policy = _chosen(routing, route)
         self._partitions = partitions

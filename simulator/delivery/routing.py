@@ -171,6 +171,8 @@ class Routing:
     `split`: updates that are delivered as DELETE + INSERT:
     none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
     the row key) under any policy, or all.
+    `texts`: a column's values as they are hashed and stand in keys, the product's own whatever a format and its options
+    print; None: as messages have them.
     """
 
     topics: Topics
@@ -179,6 +181,7 @@ class Routing:
     split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    texts: Texts | None = None
 
 
 @dataclass(frozen=True)
@@ -197,9 +200,12 @@ def fill(pattern: str, *, database: str, schema: str, table: str) -> str:
 
 
 def without(pattern: str, name: str) -> str:
-    """A pattern without one of its names, and without the separator that would be left at either end.
+    """A pattern without one of its names, and without the separator that would be left at either end or be double.
 
     >>> without("{database}-{table}", "table"), without("{table}.{schema}.x", "table"), without("{table}", "table")
     ('{database}', '{schema}.x', '')
+    >>> without("x_{database}_{table}_y", "table"), without("x{table}_y", "table")
+    ('x_{database}_y', 'x_y')
     """
-    return re.sub(rf"[-._:]*\{{{name}\}}$|^\{{{name}\}}[-._:]*|\{{{name}\}}", "", pattern)
+    name = rf"\{{{name}\}}"
+    return re.sub(rf"[-._:]*{name}$|^{name}[-._:]*|[-._:]{name}(?=[-._:])|{name}", "", pattern)

@@ -4,7 +4,8 @@ Pages: Kafka as a target, `api_datajob_mapping`, `api_datajob_schema`.
 
 * Topics are named by a rule. A DDL statement goes to partition 0 of its table's topic, once, or to `ddlTopic`.
 * The hash of the key's values is not published. Here it is that of Alibaba Canal, without the database: the XOR of the
-  values' Java hashes. A table without key columns has partition 0.
+  values' Java hashes, of texts as the JSON formats have them by default, whatever a message has. A table without key
+  columns has partition 0.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from simulator.delivery.routing import Routing, Statements
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import library_of
 from simulator.formats.cloudcanal.topics import default_rule, topics
+from simulator.formats.cloudcanal.values.cells import cell
 from simulator.formats.format import Settings
+from simulator.wire.fields import plain
 
 # Ids of instances end with 16 characters.
 INSTANCE_TAIL: Final = "cdcsim0000000001"
@@ -33,6 +36,7 @@ def instance(settings: Settings[CommonOptions]) -> str:
 def routing(settings: Settings[CommonOptions]) -> Routing:
     options, schemas = settings.options, settings.source.has_schemas
     rule = options.topic_rule or default_rule(schemas=schemas, dots=settings.broker != "rocketmq")
+    usual = Settings(CommonOptions(), settings.source, settings.broker)
     single, by_table = Single(), ByName("{table}", JAVA_ABS)
     by_key = ByXor(JAVA_ABS, keyless=by_table if options.keyless == "table" else single)
     return Routing(
@@ -40,4 +44,5 @@ def routing(settings: Settings[CommonOptions]) -> Routing:
         {"key": by_key, "columns": by_key, "table": by_table, "single": single},
         split="routing columns" if options.split_pk_update else "never",
         statements=Statements(options.ddl_topic, options.rename_table),
+        texts=lambda column, array: plain(cell(column, usual).text(array)),
     )

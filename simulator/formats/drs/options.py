@@ -32,8 +32,7 @@ class DrsOptions:
 
     sync_ddl: bool | None = option(
         None,
-        "Whether DDL is synchronised; default: on, but off for GaussDB.",
-        sources=("gaussdb", *MYSQL_FAMILY, "mongodb", *ORACLE_FAMILY),
+        "Whether DDL is synchronised; default: on, but off for PostgreSQL, GaussDB and SQL Server.",
         unless={"gaussdb": ("distributed",)},
         decided=True,
     )

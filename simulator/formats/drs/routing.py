@@ -12,14 +12,17 @@ Partition policies" for GaussDB.
 | 5, hash of chosen columns | `--route columns:a,b` | the columns' values, commas between |
 
 The hash is not published. Here it is that of a Kafka client's default partitioner, so any client computes the same
-partition from the key. DDL goes to partition 0; its key and its topic are those of its database (and schema) alone.
+partition from the key. DDL goes to partition 0; its key and its topic are those of its database (and schema) alone, the
+session's database, which the message has.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import pyarrow as pa
 
 from simulator.delivery.hashes import MURMUR2
 from simulator.delivery.policies.names import ByName
@@ -27,10 +30,12 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError
+from simulator.formats.drs.fields import ddl_database
 from simulator.formats.drs.options import POLICY_CODES, TOPIC_CODES, DrsOptions
 from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Settings
-from simulator.model import Event, SchemaChange, TableId
+from simulator.model import Column, Event, SchemaChange, TableId
+from simulator.wire.fields import plain
 
 # topic_policy: the default topic_name_format, and the partition policies that DRS allows with it (Terraform provider).
 TOPICS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
@@ -46,6 +51,11 @@ class SchemaStatements(Statements):
     """DDL is addressed as if its table had no name."""
 
     table_text: str = field(kw_only=True)
+
+    def names(self, event: Event, database: str) -> TableId:
+        """Those in the message: the database is the session's."""
+        names = super().names(event, database)
+        return replace(names, database=ddl_database(event)) if isinstance(event, SchemaChange) else names
 
     def _without_table(self, pattern: str, event: Event) -> str:
         pattern = without(pattern, "table")
@@ -93,6 +103,14 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
     by_table = ByName(system.table_text, MURMUR2)
     left_out = system.filters if isinstance(system, TableSystem) else None
     by_columns = ByText(MURMUR2, by_table, separator=",", null_text="null", left_out=left_out)
+    texts = None
+    if isinstance(system, TableSystem):
+        cell, usual = system.cell, DrsOptions()
+
+        def texts(column: Column, array: pa.Array) -> pa.Array:
+            """As drs-json has them by default."""
+            return plain(cell(column, usual, None).text(array))
+
     known: dict[str, Policy] = {
         "key": by_columns,
         "table": by_table,
@@ -107,4 +125,5 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         "key" if options.pk_update == "split" else "never",
         SchemaStatements(options.ddl_topic, table_text=system.table_text),
         aliases={code: name for code, name in POLICY_CODES.items() if name in policies},
+        texts=texts,
     )

@@ -96,9 +96,9 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     return Layout(
         Limited(writer, Timestamps()),
         # change tracking: "<region>_<instance>_<account>_version2", with one partition to keep the order of all
-        routing(options, system, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", only_one=True)
+        routing(options, system, source, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", only_one=True)
         if options.product == "subscription"
-        else routing(options, system),
+        else routing(options, system, source),
         known=writer.known,
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
         steps=(counted_halves,),

@@ -200,7 +200,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
     system = system_of(settings.source)
     return Layout(
         Limited(Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2)),
-        routing(settings.options, system),
+        routing(settings.options, system, settings.source),
         steps=(counted_halves,),
         second_number="id" if settings.options.id_style == "ts_offset" else "",
         statements=STATEMENTS,

@@ -7,7 +7,8 @@ key. DDL goes to partition 0, under the table policy to the partition of its tab
 which the message has.
 
 The page says that the hash is Java's hashCode. What is hashed and how it becomes a partition is decided here: values
-without a separator, the hash without its sign, modulo the partitions. The page's example of formats (id 1 in partition
+as Canal JSON has them by default, in all three formats and whatever their options print, without a separator; the hash
+without its sign, modulo the partitions. The page's example of formats (id 1 in partition
 1, id 2 in partition 2) agrees for 3, 4, 6, 8, 12, 16 and 24 partitions. Messages have no headers, and no key; with
 `kafka_key=partition_key` it is the hashed text, and rows without columns to hash have none.
 """
@@ -24,10 +25,13 @@ from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
-from simulator.formats.dts.options import DeliveryOptions
+from simulator.formats.dts.options import DeliveryOptions, TextOptions
 from simulator.formats.dts.systems.system import System
+from simulator.formats.format import Settings
 from simulator.formats.writing import OneMessage, Written
 from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChangeKind, TableId
+from simulator.sources.source import Source
+from simulator.wire.fields import plain
 
 PRODUCT: Final = "Alibaba Cloud DTS"
 SPEC: Final = "Data storage formats in message queues, 2026-02-07"
@@ -67,9 +71,16 @@ class Limited(OneMessage):
 
 
 def routing(
-    options: DeliveryOptions, system: System, *, topic: str = "dts", only_one: bool = False, split_all: bool = False
+    options: DeliveryOptions,
+    system: System,
+    source: Source,
+    *,
+    topic: str = "dts",
+    only_one: bool = False,
+    split_all: bool = False,
 ) -> Routing:
     """Where messages go. `only_one`: the topic has one partition; `split_all`: the format splits all updates."""
+    json = Settings(TextOptions(), source)
     keys = options.kafka_key == "partition_key"
     by_table = ByName(system.table_text, JAVA_MASK)
     single = Single(text=by_table.text)
@@ -81,4 +92,5 @@ def routing(
         hashed_text if keys else None,
         "every" if split_all else "routing columns" if options.split_on_key_update else "never",
         DtsStatements(options.ddl_topic, "old", by_table=by_table, keys=keys),
+        texts=lambda column, array: plain(system.cell(column, json).text(array)),
     )

@@ -225,7 +225,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
     )
     return Layout(
         Limited(Encoder(fields, lambda column: cell(column, settings), STYLE)),
-        routing(options, system_of(settings.source), split_all=options.update_style == "split"),
+        routing(options, system_of(settings.source), settings.source, split_all=options.update_style == "split"),
         steps=() if options.update_style == "split" else (counted_halves,),
         statements=STATEMENTS,
         omits=opens_snapshot,

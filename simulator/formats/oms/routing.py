@@ -1,8 +1,8 @@
 """Where OMS sends messages, the same for its five formats.
 
 All decided here: the partition is String.hashCode of the key's values, joined with U+0001, without its sign. The key
-of a message is the key's values (`kafka_key=json`: as a JSON string); the table's name for rows without one and
-for DDL. DDL goes to all partitions that rows of its table may be in.
+of a message is the key's values (`kafka_key=json`: as a JSON string), in all formats as Default has them; the table's
+name for rows without one and for DDL. DDL goes to all partitions that rows of its table may be in.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ from simulator.delivery.routing import Address, Destination, Key, Routing, Sprea
 from simulator.formats.format import Settings
 from simulator.formats.oms.names import names_table
 from simulator.formats.oms.options import OmsOptions
+from simulator.formats.oms.systems import types_of
+from simulator.formats.oms.types.classes import ValueStyle
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import MARKS, Event, SchemaChange, TableId
 from simulator.text.json_style import escape, quote
 from simulator.text.template import join
+from simulator.wire.fields import plain
 
 SEPARATOR: Final = "\x01"
 
@@ -81,6 +85,7 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
     by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before", unique=True, otherwise_key=True)
     json_keys = options.kafka_key == "json"
+    usual = Columns(types_of(settings), ValueStyle())
     keys = settings.broker != "rocketmq"  # no page says that messages have keys there
     return Routing(
         Topics("oms"),
@@ -90,4 +95,5 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
         # MqPartitionMode of the vendor's API
         aliases={"HASH": "key", "TABLE": "table", "ONE": "single"},
+        texts=lambda column, array: plain(usual.cell(column).text(array)),
     )

@@ -159,7 +159,7 @@ def system(options: SourceOptions) -> TableSystem:
         schema_text="{database}.{schema}",
         topics=("single", "table", "database", "schema"),
         ddl=False,
-        never=frozenset({DDL, READ}),
+        never=frozenset({READ}),
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
         row_images=_ROW_IMAGES,
         db_type="PostgreSQL",
