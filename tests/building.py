@@ -35,9 +35,11 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
     Table,
+    TableVersions,
     UniqueKey,
 )
 from simulator.run.render import Renderer
+from simulator.split import split
 from simulator.stream.engine.block import Block, Stream
 
 # A row as a scenario would write it: a literal for each column in table order, or for some by name (others are null).
@@ -187,6 +189,7 @@ class Ddl:
     before: Table | None = None
     after: Table | None = None
     database: str = "shop"
+    more: tuple[TableVersions, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -270,6 +273,9 @@ def messages_of(
 ) -> list[Message]:
     """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
+    if sources.find(source).key_is_fixed:  # as streams of the source have it
+        halves = [half for batch in block.batches for half in split(batch, batch.table.key_positions)]
+        block = replace(block, batches=tuple(halves))
     parsed = parse_route(route, codec.layout.routing)
     made = Renderer(stream_of_no_scenario(previous_ms), codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

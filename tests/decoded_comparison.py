@@ -115,8 +115,10 @@ def problems_of(format: str, source: str, block: Block, messages: Sequence[Messa
     codec = codec_of(format, source)
     expected: dict[Kind, list[tuple[Expected, int]]] = {kind: [] for kind in ROW_KINDS}
     for whole in block.batches:
-        splits = codec.layout.routing.split in ("key", "row key")
-        for batch in split(whole, whole.table.row_key_positions) if splits else [whole]:
+        by_log = sources.find(source).key_is_fixed
+        splits = by_log or codec.layout.routing.split in ("key", "row key")
+        key = whole.table.key_positions if by_log else whole.table.row_key_positions
+        for batch in split(whole, key) if splits else [whole]:
             if codec.sends(batch.kind):
                 each = Expected(format, source, batch)
                 expected[batch.kind] += [(each, row) for row in range(len(batch))]

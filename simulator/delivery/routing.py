@@ -153,14 +153,18 @@ class Statements:
 
     def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
         """Where an event goes: a statement about several tables once to each partition that is one of theirs, where it
-        names the first of these."""
-        reached = set[tuple[str, int | None]]()
-        for part in self.parts(event):
-            address = self.address(part, database, to)
-            fresh = tuple(each for each in address.partitions if (address.topic, each) not in reached)
-            reached |= {(address.topic, each) for each in fresh}
-            if fresh:
-                yield part, replace(address, partitions=fresh)
+        names the first table whose first partition this is, else the first that has it."""
+        addressed = [(part, self.address(part, database, to)) for part in self.parts(event)]
+        named: dict[tuple[str, int | None], int] = {}
+        for number, (_, address) in enumerate(addressed):
+            named.setdefault((address.topic, address.partitions[0]), number)
+        for number, (_, address) in enumerate(addressed):
+            for partition in address.partitions:
+                named.setdefault((address.topic, partition), number)
+        for number, (part, address) in enumerate(addressed):
+            own = tuple(each for each in address.partitions if named[address.topic, each] == number)
+            if own:
+                yield part, replace(address, partitions=own)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ NOT_ORACLE: Final = ("gaussdb", *MYSQL_FAMILY, "mongodb", "postgresql", "sqlserv
 WITH_ZONES: Final = ("gaussdb", *MYSQL_FAMILY, "mongodb", *ORACLE_FAMILY, "postgresql")
 NOT_MONGODB: Final = ("gaussdb", *MYSQL_FAMILY, *ORACLE_FAMILY, "postgresql", "sqlserver")
 OCEANBASE: Final = ("oceanbase-mysql", "oceanbase-oracle")
+NOT_OCEANBASE: Final = tuple(sorted(KNOWN - {*OCEANBASE}))
 
 _KINDS: Final = {DDL: "DDL statements", READ: "rows of a full load", HEARTBEAT: "heartbeats"}
 # Values of another option, or a question about its value.

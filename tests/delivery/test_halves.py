@@ -39,7 +39,8 @@ def records(format: str, source: str) -> list[dict[str, Any]]:
 @each(
     [
         ("oms-shareplex", "oceanbase-mysql", TWO),
-        ("oms-shareplex,split_key_update=off", "oceanbase-mysql", ONE),
+        ("oms-shareplex", "mysql", ONE),
+        ("oms-shareplex,split_key_update=on", "mysql", TWO),
         ("dts-shareplex-json", "oracle", ONE),
         ("dts-shareplex-json,split_on_key_update=on", "oracle", TWO),
         # UPDATE BEFORE and UPDATE AFTER

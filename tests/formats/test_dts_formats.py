@@ -17,7 +17,7 @@ from each import each
 
 from simulator.errors import DeliveryFailed, NotOffered
 from simulator.formats import open_codec
-from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
+from simulator.model import DDL, DELETE, INSERT, UPDATE, SchemaChangeKind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.run.session import local_run
@@ -108,15 +108,29 @@ def test_ddl_can_be_left_out(format: str) -> None:
     assert messages_of(f"{format},ddl=off", "mysql-8.0", block_of(case)) == []
 
 
-def test_a_rename_goes_where_the_name_that_it_prints_leads() -> None:
-    """The table policy: rows of the old name, then the statement, in one partition; rows of the new name in another."""
+def test_a_rename_goes_where_either_name_leads() -> None:
+    """The table policy: the statement is behind the rows of the old name and before those of the new one."""
     old, new = (table_of(name, {"id": "int"}, ["id"]) for name in ("t1", "t3"))
     rename = Ddl(SchemaChangeKind.RENAME_TABLE, "rename table t1 to t3", old, new)
     block = block_of(Case("x", (Rows(INSERT, old, [["1"]]), rename, Rows(INSERT, new, [["2"]]))))
     made = messages_of("dts-canal-json,kafka_key=partition_key", "mysql-8.0", block, route="table", partitions=24)
-    assert [json.loads(message.value or b"")["table"] for message in made] == ["t1", "t1", "t3"]
-    assert [message.key for message in made] == [b"shop.t1", b"shop.t1", b"shop.t3"]
-    assert made[0].partition == made[1].partition != made[2].partition
+    assert [json.loads(message.value or b"")["table"] for message in made] == ["t1", "t1", "t1", "t3"]
+    assert [message.key for message in made] == [b"shop.t1", b"shop.t1", b"shop.t1", b"shop.t3"]
+    assert made[0].partition == made[1].partition != made[2].partition == made[3].partition
+
+
+def test_each_table_of_a_statement_is_named_where_its_rows_are() -> None:
+    x1, x2, y1, y2 = (table_of(name, {"id": "int"}, ["id"]) for name in ("x1", "x2", "y1", "y2"))
+    drop = Ddl(SchemaChangeKind.DROP_TABLE, "DROP TABLE `x1`,`x2`", x1, None, more=((x2, None),))
+    rename = Ddl(SchemaChangeKind.RENAME_TABLE, "rename table x1 to y1, x2 to y2", x1, y1, more=((x2, y2),))
+    rows = [Rows(INSERT, table, [["1"]]) for table in (x1, x2)]
+    for statement in (drop, rename):
+        made = messages_of(
+            "dts-canal-json", "mysql-8.0", block_of(Case("x", (*rows, statement))), route="table", partitions=97
+        )
+        places = {json.loads(m.value or b"")["table"]: m.partition for m in made if m.kind is INSERT}
+        named = {m.partition: json.loads(m.value or b"")["table"] for m in made if m.kind is DDL}
+        assert {named[partition]: partition for partition in places.values()} == places
 
 
 @each(FORMATS)

@@ -161,7 +161,7 @@ EXAMPLES: Final = {
     "an update": (
         "oms-default",
         Rows(UPDATE, ORDERS, [NEW], [OLD]),
-        '{"allMetaData":{"checkpoint":"1609344670",'
+        '{"allMetaData":{"checkpoint":"1609344671",'
         + META % "np_4w1_source-000-0"
         + '"storeDataSequence":160934467100000,"table_name":"orders","db":"obt1.shop",'
         '"uniqueId":"1042_1002_52267214708_…_0","timestamp":"1609344671"},'
@@ -179,7 +179,7 @@ EXAMPLES: Final = {
     "a statement": (
         "oms-default,version=4",
         Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS),
-        '{"allMetaData":{"checkpoint":"1609344670","record_primary_key":null,'
+        '{"allMetaData":{"checkpoint":"1609344671","record_primary_key":null,'
         '"source_identity":"np_4w1_source-000-0","record_primary_value":null,"dbType":"OB_MYSQL",'
         '"storeDataSequence":160934467100000,"ddlType":"ALTER TABLE","table_name":"orders","db":"obt1.shop",'
         '"uniqueId":null,"timestamp":"1609344671"},"prevStruct":null,"recordType":"DDL",'
@@ -188,9 +188,9 @@ EXAMPLES: Final = {
     "a heartbeat": (
         "oms-default,heartbeat=on",
         Beat(),
-        '{"allMetaData":{"checkpoint":"1609344670","record_primary_key":null,'
+        '{"allMetaData":{"checkpoint":"1609344671","record_primary_key":null,'
         '"source_identity":"np_4w1_source-000-0","record_primary_value":null,"dbType":"OB_MYSQL","table_name":null,'
-        '"db":null,"timestamp":"1609344670"},"prevStruct":null,"recordType":"HEARTBEAT","postStruct":null}',
+        '"db":null,"timestamp":"1609344671"},"prevStruct":null,"recordType":"HEARTBEAT","postStruct":null}',
     ),
     "an update of Canal": (
         "oms-canal-json",

@@ -61,6 +61,10 @@ def topic_name(text: str) -> str:
     return text
 
 
+# Sources with MySQL's binary log.
+BINLOGS: Final = ("mariadb", "mysql")
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
     """What all formats take: topics, partitions, keys, headers, and what is published."""
@@ -274,18 +278,18 @@ class DebeziumOptions(CommonOptions):
     server_id: int = option(
         223344,
         "The source server's number.",
-        sources=MYSQL_FAMILY,
+        sources=BINLOGS,
     )
     gtid: bool = option(
         False,
         "on: the source has GTIDs.",
-        sources=MYSQL_FAMILY,
+        sources=BINLOGS,
         decided=True,
     )
     server_uuid: str = option(
         SERVER_UUID,
         "The source server's UUID in GTIDs.",
-        sources=("mysql", "oceanbase-mysql"),
+        sources=("mysql",),
         where={"gtid": (True,)},
     )
 
@@ -318,9 +322,10 @@ class AvroOptions(JobOptions):
         sources=(*ORACLE_FAMILY, "sqlserver"),
     )
     gtid: bool = option(
-        True,
-        "on: MySQL has GTIDs; BEGIN and DDL carry them.",
+        False,
+        "on: the source has GTIDs, which DDL carries; off as in cloudcanal-debezium, since the page's sample has none.",
         sources=("mysql",),
+        decided=True,
     )
     server_uuid: str = option(
         SERVER_UUID,

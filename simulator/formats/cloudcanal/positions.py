@@ -1,6 +1,7 @@
 """Where a change is in its source's log, as members of `source` in CloudCanal's Debezium envelope.
 
-The page prints MySQL's. Those of other sources are the members of Debezium's connectors, which is a decision. Rows of
+The page prints MySQL's. Those of other sources are the members of Debezium's connectors, of OceanBase the transaction
+alone, which is a decision. Rows of
 the full load have the position at which the log begins, and null where Debezium's snapshots have null.
 """
 
@@ -16,6 +17,7 @@ from simulator.model import DDL, READ, ROW_KINDS, UPDATE
 from simulator.sources.log import Log, text
 from simulator.sources.mongodb.log import MongodbLog
 from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.oceanbase.log import OceanbaseLog
 from simulator.sources.oracle.log import OracleLog
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.sources.sqlserver.log import SqlserverLog
@@ -36,6 +38,11 @@ def mysql_position(log: MysqlLog, settings: Settings[DebeziumOptions]) -> list[F
         Field("pos", per_entry(log.offset)),
         Field("server_id", settings.options.server_id),
     ]
+
+
+def oceanbase_position(log: OceanbaseLog, settings: Settings[DebeziumOptions]) -> list[Field]:
+    """The transaction in the commit log, which has neither files nor GTIDs."""
+    return [Field("txId", logged(per_entry(log.transaction_id)))]
 
 
 def mongodb_position(log: MongodbLog, settings: Settings[DebeziumOptions]) -> list[Field]:
@@ -73,6 +80,7 @@ def sqlserver_position(log: SqlserverLog, settings: Settings[DebeziumOptions]) -
 
 
 POSITIONS: Final[tuple[tuple[type[Log], Callable[[Any, Settings[DebeziumOptions]], list[Field]]], ...]] = (
+    (OceanbaseLog, oceanbase_position),  # before those of the systems that it is like
     (MongodbLog, mongodb_position),
     (MysqlLog, mysql_position),
     (OracleLog, oracle_position),

@@ -108,7 +108,7 @@ def type_names(settings: Settings[CanalOptions]) -> PerTable:
 def gtid(settings: Settings[CanalOptions]) -> Any:
     """The GTID of the transaction; null if the source has none, and for rows of the full load."""
     log = settings.source.log
-    if not settings.options.gtid or not isinstance(log, MysqlLog):
+    if not settings.options.gtid or not system_of(settings.source).gtids or not isinstance(log, MysqlLog):
         return None
     gtids = per_entry(lambda at: log.gtid(at, settings.options.server_uuid))
     return by_row(gtids, gtids) | {READ: None}

@@ -3,8 +3,8 @@
 Page: "Kafka partition synchronization strategy". All to partition 0; by database and table; or by the values of the
 key, or of the first NOT NULL unique key (rows of tables with neither go to partition 0). An update goes by the row
 before; "Split message delivery after partition key update" makes a DELETE and an INSERT of an update that changes the
-key. DDL goes to partition 0, under the table policy to the partition of its table: of a renamed one by the old name,
-which the message has.
+key. DDL goes to partition 0, under the table policy to the partition of its table: of a renamed one to that of either
+name; the message has the old one.
 
 The page says that the hash is Java's hashCode. What is hashed and how it becomes a partition is decided here: values
 as Canal JSON has them by default, in all three formats and whatever their options print, without a separator; the hash
@@ -29,7 +29,7 @@ from simulator.formats.dts.options import DeliveryOptions, TextOptions
 from simulator.formats.dts.systems.system import System
 from simulator.formats.format import Settings
 from simulator.formats.writing import OneMessage, Written
-from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChangeKind, TableId
+from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChange, SchemaChangeKind, TableId
 from simulator.sources.source import Source
 from simulator.wire.fields import plain
 
@@ -44,7 +44,8 @@ STATEMENTS: Final = frozenset(SchemaChangeKind) - WITHOUT_TABLE | IN_DATABASE
 
 @dataclass(frozen=True)
 class DtsStatements(Statements):
-    """Under the table policy DDL goes where the rows of its table go; its key is the text that is hashed there."""
+    """Under the table policy DDL goes where the rows of its table go, before and after it; its key is the text that is
+    hashed there."""
 
     by_table: ByName = field(kw_only=True)
     keys: bool = field(kw_only=True)
@@ -52,7 +53,10 @@ class DtsStatements(Statements):
     def partitions(self, event: Event, topic: str, to: Destination) -> tuple[int, ...]:
         table = self.table(event)
         if to.route.policy == "table" and table is not None:
-            return (self.by_table.partition(table, to.count(topic)),)
+            assert isinstance(event, SchemaChange)
+            versions = [version for version in (event.before, event.after) if version is not None]
+            count = to.count(topic)
+            return tuple(dict.fromkeys(self.by_table.partition(version, count) for version in versions))
         return super().partitions(event, topic, to)
 
     def key(self, event: Event, names: TableId) -> str | None:

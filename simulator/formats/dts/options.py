@@ -142,7 +142,7 @@ class CanalOptions(TextOptions, StatementOptions, ServerOptions):
     gtid: bool = option(
         False,
         "on: the source has GTIDs.",
-        sources=("mariadb", "mysql"),
+        sources=("mysql",),
         decided=True,
     )
 

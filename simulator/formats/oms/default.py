@@ -17,8 +17,8 @@ consumer written against real OMS output (wentaojin/dbms, message/oceanbase) for
 * Members stand in the order of a Java HashMap, columns in that of the table.
 * In a full synchronization the checkpoint is the row's key as JSON text, the source "0".
 * `version=4`: ddlType of DDL records; `extended_meta=on`: transId and clusterId, as newer versions write them.
-* The checkpoint is the second before the commit, the last that is complete; a heartbeat is of that second, so that none
-  is lower than one before it (decided here, as are the names and numbers of tenant, log stream, cluster and subtopic).
+* The checkpoint is the second of the change or heartbeat, as in all samples of Dataworks (decided here, as are the
+  names and numbers of tenant, log stream, cluster and subtopic).
 * Keys and values of DDL, and keys, values, table and database of heartbeats are null.
 """
 
@@ -64,9 +64,6 @@ def key_names(table: Table, style: Style) -> str:
 SECONDS: Final = positions.as_text(
     PerChange(lambda batch: batch.envelope.event_ms // 1000, lambda event: event.event_ms // 1000)
 )
-SECOND_BEFORE: Final = positions.as_text(
-    PerChange(lambda batch: batch.envelope.event_ms // 1000 - 1, lambda event: event.event_ms // 1000 - 1)
-)
 
 
 def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, ...]:
@@ -80,10 +77,9 @@ def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, .
     subtopic, unique_id = options.source_identity, positions.unique_id(settings)
     key, names = key_values(columns), PerTable(key_names)
     trans_id = positions.transaction(settings) if options.extended_meta else ABSENT
-    complete = SECOND_BEFORE
     cluster_id = options.cluster_id if options.extended_meta else ABSENT
     return (
-        Field("checkpoint", by_record(complete, row=key_object(columns), ddl=complete, heartbeat=complete)),
+        Field("checkpoint", by_record(SECONDS, row=key_object(columns), ddl=SECONDS, heartbeat=SECONDS)),
         Field("record_primary_key", by_record(names, row=names, ddl=None)),
         Field("source_identity", by_record(subtopic, row="0", ddl=subtopic, heartbeat=subtopic)),
         Field("record_primary_value", by_record(key, row=key, ddl=None)),
@@ -95,7 +91,7 @@ def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, .
         Field("table_name", by_record(TABLE, row=TABLE, ddl=PerEvent(event_table))),
         Field("db", by_record(databases, row=databases, ddl=ddl_database)),
         Field("uniqueId", by_record(unique_id, row=ABSENT, ddl=None, heartbeat=ABSENT)),
-        Field("timestamp", by_record(SECONDS, row=ABSENT, ddl=SECONDS, heartbeat=complete)),
+        Field("timestamp", by_record(SECONDS, row=ABSENT, ddl=SECONDS, heartbeat=SECONDS)),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.options import NOT_ORACLE, OCEANBASE, ORACLE_FAMILY, option, positive, word, zone
+from simulator.formats.options import NOT_OCEANBASE, NOT_ORACLE, OCEANBASE, ORACLE_FAMILY, option, positive, word, zone
 from simulator.sources.oceanbase.log import LOG_STREAM_ID, TENANT_ID
 
 # Values of dbType, with the old spellings, which old projects keep.
@@ -26,9 +26,10 @@ DB_TYPES_OF: Final = {
 
 
 def version(text: str) -> str:
-    if not re.fullmatch(r"[34](\.\d+)*", text):
-        raise ValueError("it is a version such as 3.3.1 or 4.2.5")
-    return text
+    """`4.2.5`, also of `V4.2.5`, as the vendor writes it."""
+    if not re.fullmatch(r"[vV]?[34](\.\d+)*", text):
+        raise ValueError("it is a version such as 3.3.1 or V4.2.5")
+    return text.lstrip("vV")
 
 
 def partition(text: str) -> int:
@@ -54,7 +55,12 @@ class OmsOptions:
         sources=ORACLE_FAMILY,
         decided=True,
     )
-    split_key_update: bool = option(True, "off: an update of the key is one UPDATE.", decided=True)
+    split_key_update: bool = option(
+        False,
+        "on: an update of the key is a DELETE and an INSERT, as it is in OceanBase's log.",
+        sources=NOT_OCEANBASE,
+        decided=True,
+    )
     kafka_key: Literal["pk", "json"] = option(
         "pk",
         "Key of a message: the primary key's values, or a JSON string of them.",

@@ -36,8 +36,9 @@ SEPARATOR: Final = "\x01"
 
 @dataclass(frozen=True)
 class OmsStatements(Statements):
-    """DDL goes to every partition that rows of its tables may be in, before and after it; DDL of no table to all. The
-    copies are alike: readers count them before they run the statement."""
+    """DDL goes to every partition that rows of its table may be in, before and after it; DDL of no table to all. A
+    statement about several tables is a record for each of them, which names it. The copies of a record are alike:
+    readers count them before they run the statement."""
 
     tables: ByName = field(kw_only=True)
     json_keys: bool = field(kw_only=True)
@@ -53,9 +54,8 @@ class OmsStatements(Statements):
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
 
     def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
-        """Where a statement goes: to the partitions of all its tables; all copies name the first table."""
-        first = next(self.parts(event))
-        return ((first, address) for _, address in super().addresses(event, database, to))
+        """Where a statement goes: the record of each table to all partitions of the table."""
+        return ((part, self.address(part, database, to)) for part in self.parts(event))
 
     def key(self, event: Event, names: TableId) -> str | None:
         if not self.keys:
@@ -91,7 +91,8 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
         Topics("oms"),
         {"key": by_columns, "single": Single(options.fixed_partition), "table": tables, "columns": by_columns},
         row_key(tables, as_json=json_keys) if keys else None,
-        "row key" if options.split_key_update else "never",
+        # OceanBase's log has no update of a key; which key stands for a missing one is decided here
+        "row key" if settings.source.key_is_fixed or options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
         # MqPartitionMode of the vendor's API
         aliases={"HASH": "key", "TABLE": "table", "ONE": "single"},

@@ -12,6 +12,9 @@ from simulator.sources.oracle.source import OracleSource
 
 
 class OceanbaseMysqlSource(MysqlSource):
+    """In MySQL mode. The commit log has a change of a primary key as a delete and an insert, in both modes."""
+
+    key_is_fixed = True
     type_style = "show_create_57"
     row_images = ("full", "minimal")
     logs_statement_times = False
@@ -19,8 +22,9 @@ class OceanbaseMysqlSource(MysqlSource):
 
 
 class OceanbaseOracleSource(OracleSource):
-    """A tenant takes the role of a pluggable database in Oracle."""
+    """In Oracle mode. A tenant takes the role of a pluggable database in Oracle."""
 
+    key_is_fixed = True
     logs_equal_updates = False
     row_image_setting = "row_image"
     row_images = ("full", "minimal")

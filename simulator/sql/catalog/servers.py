@@ -37,6 +37,7 @@ class Server:
     counts_updates: bool = False
     drops_existing: bool = False
     detaches_xa: bool = False
+    text_per_table: bool = False
 
     @property
     def json_way(self) -> str:

@@ -15,9 +15,9 @@ from simulator.sql.queries import select
 from simulator.sql.store.session import STEP_US, Session
 
 
-def create_as_select(session: Session, target: Definition, query_text: str, temporary: bool) -> None:
-    """Run CREATE TABLE … AS SELECT. A log in row format holds the text that SHOW CREATE TABLE would print, and the
-    rows."""
+def create_as_select(session: Session, target: Definition, query_text: str, typed: str, temporary: bool) -> None:
+    """Run CREATE TABLE … AS SELECT. A binary log in row format holds the text that SHOW CREATE TABLE would print, and
+    the rows; OceanBase's log the `typed` statement."""
     query = select.prepare(statement_tree(query_text), session)
     lines = []
     for name, field in zip(query.names, query.fields, strict=True):
@@ -32,7 +32,8 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     context = tables.context_of(session, id.database)
     definition = read_table(inner, id, context, session.statement.text, temporary=temporary).definition
     rows = query.run([])
-    data = tables.add_table(session, definition, text + session.server.as_select_tail, temporary)
+    logged = typed if session.server.text_per_table else text + session.server.as_select_tail
+    data = tables.add_table(session, definition, logged, temporary)
     rules = session.rules()
     session.now_us -= STEP_US if rows and not temporary else 0  # the rows have the timestamp of the statement
     for number, values in enumerate(rows, 1):

@@ -38,6 +38,6 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
     if new.partitioned:
         session.statement.warnings.append(tables.PARTITIONED)
     if new.from_query:
-        create_as_select(session, new.definition, words.remaining(), temporary)
+        create_as_select(session, new.definition, words.remaining(), sql, temporary)
         return
     tables.add_table(session, new.definition, sql, temporary, new.next_auto)
