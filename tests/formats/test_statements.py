@@ -138,12 +138,12 @@ def test_a_statement_about_several_tables_reaches_the_partitions_of_all(tmp_path
 
     dts = reached("dts-canal-json", lambda value: (value["database"], value["table"]))
     assert [[name for _, name in copies] for copies in dts.values()] == [
-        [("shop", "a"), ("shop", "c")],
-        [("shop", "b"), ("shop", "d")],
+        [("shop", "a"), ("shop", "a"), ("shop", "c"), ("shop", "c")],
+        [("shop", "b"), ("shop", "b"), ("shop", "d"), ("shop", "d")],
         [("other", "b"), ("shop", "e"), ("other", "d")],
     ]
     assert all(len(Counter(partition for partition, _ in copies)) == len(copies) for copies in dts.values())
-    # OMS reaches old and new names, with the same bytes
+    # OMS reaches old and new names, with the same bytes of each table's record
     oms = reached("oms-default", lambda value: json.dumps(value))
-    assert [len(copies) for copies in oms.values()] == [4, 4, 3]
-    assert all(len({text for _, text in copies}) == 1 for copies in oms.values())
+    assert [len(copies) for copies in oms.values()] == [4, 4, 1, 1, 1]
+    assert [len({text for _, text in copies}) for copies in oms.values()] == [2, 2, 1, 1, 1]

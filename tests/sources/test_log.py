@@ -295,7 +295,8 @@ def test_positions_rise_along_the_stream(source: str, scenario: dict[str, Any]) 
     borders = np.diff(at.txn) != 0
     # an SCN is a time: changes of a long transaction share the last one before its commit
     shared = isinstance(log, OracleLog) & (at.seq > SCN_PER_TRANSACTION - 2)
-    rises = ~beats[:-1] & (borders if log.one_a_transaction else ~shared[1:] & ~shared[:-1])
+    halves = np.diff(at.seq) == 0  # of an update of the key stand in one entry
+    rises = ~beats[:-1] & ~(halves & ~borders) & (borders if log.one_a_transaction else ~shared[1:] & ~shared[:-1])
     assert (np.diff(numbers)[rises] > 0).all()
     if log.one_a_transaction:
         assert (np.diff(numbers)[~borders & ~beats[:-1]] == 0).all()
