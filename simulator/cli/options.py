@@ -82,6 +82,14 @@ def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [CompletionItem(name) for name in (*names, *VENDORS) if name.startswith(incomplete)]
 
 
+def complete_broker(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from simulator.sinks import brokers
+
+    return [CompletionItem(kind) for kind in brokers() if kind.startswith(incomplete)]
+
+
 scenario_argument = click.argument("scenario", shell_complete=complete_scenario)
 format_option = click.option(
     "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
@@ -113,12 +121,10 @@ route_option = click.option(
     help="Choose partitions by this policy of the product; default: the product's default.",
 )
 broker_option = click.option(
-    "--broker",
-    type=click.Choice(["kafka", "rocketmq", "rabbitmq"]),
-    default="kafka",
-    show_default=True,
-    help="Write topics, keys and tags as for this kind of broker, where messages go to no broker.",
-)
+    "--broker", default="kafka", metavar="KIND", show_default=True, shell_complete=complete_broker,
+    help="Write topics, keys and tags as for this kind of broker (kafka, rocketmq, rabbitmq, or a plug-in's), where "
+    "messages go to no broker.",
+)  # fmt: skip
 undocumented_option = click.option(
     "--allow-undocumented",
     is_flag=True,

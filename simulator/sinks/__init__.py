@@ -6,6 +6,7 @@ values. README.md tells how to add a sink.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator import registry
@@ -49,9 +50,13 @@ def transport(scheme: str, hint: str = "") -> Transport[Any]:
 
 
 def brokers() -> tuple[str, ...]:
-    """The kinds of broker behind all schemes, plug-ins' included."""
-    kinds = (transport(scheme).broker for scheme in registry.names("sink", SINKS))
-    return tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
+    """The kinds of broker behind all schemes, plug-ins' included; a plug-in that cannot be loaded has none."""
+    kinds: dict[str, None] = {}
+    for scheme in registry.names("sink", SINKS):
+        with suppress(UsageError, ImportError, AttributeError):
+            if (kind := transport(scheme).broker) is not None:
+                kinds[kind] = None
+    return tuple(kinds)
 
 
 def broker_of(url: str) -> str | None:
