@@ -10,6 +10,7 @@ loaded by the first test that uses a fixture.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -35,6 +36,8 @@ Key: TypeAlias = tuple[str, ...]
 Pairs: TypeAlias = Mapping[str, tuple[Any, Any]]
 # What a test gets whose marker says nothing: each kind of event once.
 DEFAULTS: Final = ("tour", "canal-json")
+# Row changes of a scenario that is no script, unless `limit` says otherwise.
+LIMIT: Final = 100
 # A failure prints so many rows that differ, and so many lines of a diff.
 MOST_ROWS: Final = 5
 MOST_LINES: Final = 60
@@ -46,8 +49,9 @@ class Cdc:
     def __init__(self, scenario: str = DEFAULTS[0], format: str = DEFAULTS[1], **options: Any) -> None:
         import simulator
 
+        _check_options(simulator.simulate, options)
         # a script ends by itself
-        options = {"limit": None if scenario == DEFAULTS[0] else 100, **options}
+        options = {"limit": None if scenario == DEFAULTS[0] else LIMIT, **options}
         with _sentences():
             self._run: Simulation = simulator.simulate(scenario, format, **options)
 
@@ -224,6 +228,17 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def _check_options(simulate: Callable[..., Any], options: Iterable[str]) -> None:
+    """Fails the test, in a sentence, for an option that is none of `simulate`."""
+    from simulator.errors import did_you_mean
+
+    known = [name for name in inspect.signature(simulate).parameters if name not in ("scenario", "format")]
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known, f" It takes {', '.join(known)}.")
+            pytest.fail(f"cdc has no option {name!r}.{hint}", pytrace=False)
+
+
 @contextmanager
 def _sentences() -> Iterator[None]:
     """An error of the simulator is one sentence, without a traceback."""
@@ -237,7 +252,14 @@ def _sentences() -> Iterator[None]:
 
 def _marked(request: pytest.FixtureRequest) -> tuple[tuple[Any, ...], dict[str, Any]]:
     marker = request.node.get_closest_marker("cdc")
-    return ((), {}) if marker is None else (marker.args, marker.kwargs)
+    if marker is None:
+        return (), {}
+    if len(marker.args) > 2:
+        pytest.fail(
+            f"the marker cdc takes a scenario, a format, and options by their names, not {marker.args[2]!r}.",
+            pytrace=False,
+        )
+    return marker.args, marker.kwargs
 
 
 def _key(row: Mapping[str, Any], key: tuple[str, ...]) -> Key:

@@ -34,7 +34,7 @@ LAYERS: Final = (
     "sources | wire",
     "text",
     "values",
-    "registry",
+    "registry | output",
     "split",
     "batch",
     "native",

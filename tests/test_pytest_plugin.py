@@ -73,6 +73,16 @@ def test_golden(cdc, cdc_golden):
 @pytest.mark.cdc("ordesr")
 def test_no_such_scenario(cdc):
     pass
+
+
+@pytest.mark.cdc("crud", limt=5)
+def test_no_such_option(cdc):
+    pass
+
+
+@pytest.mark.cdc("crud", "canal-json", 5)
+def test_an_option_without_its_name(cdc):
+    pass
 """
 
 
@@ -97,7 +107,7 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden.write_text('[\n  "CREATE"\n]\n')
 
     out, updated = pytest_in(tmp_path, ["-q"], ["-q", "test_mine.py::test_golden", "--cdc-update"])
-    assert re.search(r"2 failed, \d+ passed, 2 errors", out), out
+    assert re.search(r"2 failed, \d+ passed, 4 errors", out), out
     assert re.search(r"shop\.orders: 3 rows are not as expected, of \d+\.", out)
     assert re.search(r"id=\d+: status is 'x', expected '\w+'\n.*last change: UPDATE at turn \d", out)
     assert re.search(r"id=\d+: missing: \{'id'", out)
@@ -105,6 +115,8 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "goldens/test_mine/test_golden.txt differs; if this is right: pytest 'test_mine.py::test_golden'" in out
     assert re.search(r'^E +-  "CREATE"$', out, re.MULTILINE)
     assert "no scenario 'ordesr'. Did you mean 'orders'?" in out
+    assert "cdc has no option 'limt'. Did you mean 'limit'?" in out
+    assert "the marker cdc takes a scenario, a format, and options by their names, not 5." in out
     assert re.search(
         r"keeps 5 MiB of a partition and dropped [\d,]+ messages: take a smaller limit or smaller tables", out
     )

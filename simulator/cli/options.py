@@ -66,11 +66,49 @@ def complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: st
 
 
 def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Formats; behind a comma the options that are not written yet, and behind `=` their values."""
     from click.shell_completion import CompletionItem
 
-    from simulator.formats import FORMATS
+    from simulator.errors import UnknownName
+    from simulator.formats import find
+    from simulator.formats.listing import names
 
-    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
+    written, comma, last = incomplete.rpartition(",")
+    if not comma:
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    name, *given = written.split(",")
+    try:
+        options = find(name).options
+    except UnknownName:
+        return []
+    option, equals, start = last.partition("=")
+    if equals:
+        values = next((each.choices for each in options if each.name == option), ())
+        return [CompletionItem(f"{written},{option}={value}") for value in values if value.startswith(start)]
+    used = {each.partition("=")[0] for each in given}
+    return [
+        CompletionItem(f"{written},{each.name}=", help=each.doc)
+        for each in options
+        if each.name.startswith(last) and each.name not in used
+    ]
+
+
+def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Schemes of `--to`, and behind `?` and `&` the options of the URL."""
+    from click.shell_completion import CompletionItem
+
+    from simulator.errors import SimulatorError
+    from simulator.sinks import schemes, transport
+
+    place, mark, query = re.fullmatch(r"(.*?)([?&]?)([^?&]*)", incomplete, re.DOTALL).groups()  # type: ignore[union-attr]
+    if not mark:
+        forms = [transport(name).form for name in schemes() if name.startswith(incomplete)]
+        return [CompletionItem(re.split("[A-Z]", form)[0], help=form) for form in forms]
+    try:
+        options = transport(incomplete.partition(":")[0]).options
+    except SimulatorError:
+        return []
+    return [CompletionItem(f"{place}{mark}{name}=") for name in options if name.startswith(query)]
 
 
 def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from simulator.output import write_whole
 from simulator.run.record import Latencies, Recorder
 from simulator.run.request import About
 
@@ -82,4 +83,4 @@ def write(about: About, facts: dict[str, Any], record_of: Callable[[dict[str, An
 
 
 def _write_json(path: Path, facts: object) -> None:
-    path.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+    write_whole(path, orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")

@@ -159,6 +159,11 @@ class FolderSink(Sink):
             self._append(file, batch)
         except OSError as error:
             cut = "" if self._cut(place, size) else "; the file ends within a message"
+            if not cut and size == len(
+                self._framing.header()
+            ):  # it holds nothing, and would stand in the next run's way
+                self._files.pop(place).close()
+                Path(file.name).unlink(missing_ok=True)
             self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
             self.ledger.fail_open()
             self.ledger.check()

@@ -39,6 +39,8 @@ class Sink(ABC):
     """
 
     topic_pattern: str | None = None
+    # What a user should know before messages are sent, as one sentence.
+    notice: str | None = None
 
     def __init__(self) -> None:
         self.ledger = Ledger()

@@ -326,10 +326,11 @@ def test_a_login_and_a_vhost(breakable: Any, topic: str, monkeypatch: pytest.Mon
     ):
         breakable.control(*words)
     monkeypatch.setenv("CDC_PASSWORD", "s:ecret/")
-    with open_sink(f"amqp://al%40ice@{breakable.address}/c%2Fdc?queue={topic}&password_env=CDC_PASSWORD") as sink:
-        sink.send(batch("t", [b"1"]))
-        sink.flush()
-        assert sink.delivered == 1
+    for login, more in (("al%40ice", "&password_env=CDC_PASSWORD"), ("al%40ice:s%3Aecret%2F", "")):
+        with open_sink(f"amqp://{login}@{breakable.address}/c%2Fdc?queue={topic}{more}") as sink:
+            sink.send(batch("t", [b"1"]))
+            sink.flush()
+            assert sink.delivered == 1
 
 
 def test_missing_exchanges_and_queues(rabbitmq: str, topic: str) -> None:

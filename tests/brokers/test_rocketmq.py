@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from command import COMMAND, ROOT
 from native import free_port, native
 from readers.jvm import Reader
 from rocketmq_cluster import Cluster
@@ -230,10 +231,11 @@ def test_a_login(new_broker: Callable[..., Any], topic: str, monkeypatch: pytest
                 assert "wrong-secret" not in sentence
 
 
-def test_without_the_library_the_sentence_says_how_to_get_it(rocketmq: str) -> None:
+def test_without_the_library_the_native_client_sends_and_says_so(rocketmq: str, topic: str) -> None:
+    """Whoever asks for the library is told how to get it."""
     code = (
         "import sys\nfrom simulator.sinks import open_sink\nfrom simulator.errors import MissingPackage\n"
-        "try: open_sink(f'rocketmq://{sys.argv[1]}/')\nexcept MissingPackage as error: print(error)"
+        "try: open_sink(f'rocketmq://{sys.argv[1]}/?client=library')\nexcept MissingPackage as error: print(error)"
     )
     environment = {name: text for name, text in os.environ.items() if name != "CDCSIM_ROCKETMQ_LIBRARY"}
     command = [sys.executable, "-c", code, rocketmq]
@@ -242,6 +244,12 @@ def test_without_the_library_the_sentence_says_how_to_get_it(rocketmq: str) -> N
     assert all(
         "client=native" in missing(system, machine) for system in ("linux", "darwin") for machine in ("x86_64", "arm64")
     )
+    to = f"rocketmq://{rocketmq}/{topic}?partitions=1"
+    run = [*COMMAND, "run", "crud", "-f", "canal-json", "--limit", "5", "--to", to]
+    done = subprocess.run(run, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "its librocketmq is not installed: messages are sent with client=native." in done.stderr
+    assert "5 messages delivered" in done.stderr
 
 
 # Trouble in the middle

@@ -81,6 +81,10 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         (["run", "order", "-f", "canal-json"], "no scenario 'order'. Did you mean 'orders'? `cdcsim scenarios`"),
         (["check", "nowhere"], "no scenario 'nowhere'"),
         (["check", "no/where.yaml"], "there is no scenario file 'no/where.yaml'"),
+        (["check", "orders.yml"], "there is no scenario file 'orders.yml'. Did you mean 'orders', which comes with"),
+        (["check", "orders", "--set", "rows=5"], "cdcsim: --set rows=5: unknown key 'rows'. Use one of "),
+        (["check", "crud", "--set", "tables.users.rows=x"], "--set tables.users.rows=x: 'x' is not a whole number."),
+        (["check", "crud", "--set", "tables.users.mix={inser: 1}"], ": inser: unknown key 'inser'. Did you mean"),
         (["check", "."], "no scenario '.'"),
         (["check", "./"], "is a directory"),
         ([*RUN, "--source", "msyql"], "no source 'msyql'. Did you mean 'mysql'? `cdcsim sources`"),
@@ -508,6 +512,11 @@ def test_completion(command: Command, shell: str) -> None:
         ("cdcsim run or", {"orders"}),
         ("cdcsim run orders -f dts", {"dts-canal-json"}),
         ("cdcsim run orders -f canal-json --source my", {"mysql", "mysql-5.7", "mysql-8.0"}),
+        ("cdcsim run orders -f canal-json,ver", {"canal-json,version="}),
+        ("cdcsim run orders -f dts-canal-json,images=", {"dts-canal-json,images=before-2022-03-20"}),
+        ("cdcsim run orders -f canal-json --broker ra", {"rabbitmq"}),
+        ("cdcsim run orders -f canal-json --to ", {"-", "file:", "kafka://", "amqp://", "rocketmq://"}),
+        ("cdcsim run orders -f canal-json --to kafka://h/t?acks=1&par", {"kafka://h/t?acks=1&partitions="}),
     ],
 )
 def test_completion_answers(command: Command, monkeypatch: pytest.MonkeyPatch, words: str, expected: set[str]) -> None:
@@ -651,6 +660,42 @@ def test_quiet(command: Command) -> None:
     loud, quiet = command(*RUN), command(*RUN, "-q")
     assert quiet == Done(0, loud.out, "")
     assert loud.err
+
+
+def test_one_source_for_who_names_none(command: Command, tmp_path: Path) -> None:
+    """The format's, in every command and in the library; and it is announced, also where little else is."""
+    script = tmp_path / "fixture.sql"
+    script.write_text("CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1);")
+    said = "No source is named, so oceanbase-mysql-4.3 is used, which oms-default supports.\n"
+    for first in (["run", "-q"], ["show"], ["explain"], ["pack", "--to", tmp_path / "pack.zip"]):
+        assert command(first[0], script, "-f", "oms-default", *first[1:], status=0).err.startswith(said)
+    compared = json.loads(command("compare", script, "-f", "oms-default", "--json", status=0).out)
+    assert compared["source"] == str(simulator.simulate(script, "oms-default").job.source) == "oceanbase-mysql-4.3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (["run", "crud", "-f", "canal-json", "--limit", "1000", "--to", "file:out"], "out/example-0.jsonl"),
+        (["run", "crud", "-f", "canal-json", "-q", "--limit", "1", "--summary-to", "facts.json"], "facts.json"),
+        (["compare", "crud", "-f", "canal-json", "--source", "mysql", "--html", "page.html"], "page.html"),
+        (["init", "tables.sql", "--to", "tables.yaml"], "tables.yaml"),
+    ],
+)
+def test_a_full_disk_names_the_file_and_leaves_none(tmp_path: Path, arguments: list[str], file: str) -> None:
+    """A limit of the size of files stands for the disk."""
+    columns = ", ".join(f"c{number} int" for number in range(50))
+    (tmp_path / "tables.sql").write_text(f"create table t (id int primary key, {columns});")
+    limited = (
+        "import resource, sys; from simulator.cli import commands;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); commands.main()"
+    )
+    command = [sys.executable, "-B", "-c", limited, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert re.search(rf"{file}(?: stopped|: it cannot be written): File too large", done.stderr), done.stderr
+    assert not list(tmp_path.glob(f"{file}*"))
+    assert not [path for path in tmp_path.rglob("*") if "unfinished" in path.name]
 
 
 # ------------------------------------------------------------------------------------------------- its own process

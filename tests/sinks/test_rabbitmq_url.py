@@ -20,6 +20,8 @@ from simulator.sinks.rabbitmq.url import RabbitmqUrl, parse_url
     [
         ("amqp://h", RabbitmqUrl("h", 5672)),
         ("amqp://h:1/", RabbitmqUrl("h", 1)),
+        ("amqp://b%40b:hu%2Fsh%3A%40@h:1/v", RabbitmqUrl("h", 1, vhost="v", user="b@b", password="hu/sh:@")),
+        ("amqp://guest:@h", RabbitmqUrl("h", 5672, password="")),
         ("amqps://[::1]/%2F?heartbeat_secs=0", RabbitmqUrl("::1", 5671, tls=True, heartbeat_secs=0)),
         ("amqp://guest@h/a%2Fb?topic=cdc.{table}", RabbitmqUrl("h", 5672, vhost="a/b", topic="cdc.{table}")),
         (
@@ -77,7 +79,20 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("amqp://h?ca=f", "the RabbitMQ URL's option 'ca' is for TLS: begin the URL with amqps://."),
         ("amqps://h?cert=f", "the RabbitMQ URL's options 'cert' and 'key' belong together: add the other one."),
-        ("amqp://bob@h", "the RabbitMQ URL has no password for 'bob': add password_env=NAME or password_file=FILE."),
+        (
+            "amqp://bob@h",
+            "the RabbitMQ URL has no password for 'bob': write bob:PASSWORD@, or add password_env=NAME or"
+            " password_file=FILE.",
+        ),
+        (
+            "amqp://bob:a@h?password_env=HOME",
+            "the RabbitMQ URL has a password before the host and another one: leave one out.",
+        ),
+        (
+            "amqp://h?exchange=e&queue={table}&routing_key={database}",
+            "the RabbitMQ URL names tables in different ways, {database} and {table}: write one of them in topic, queue"
+            " and routing_key.",
+        ),
         (
             "amqp://bob@h?password_env=NO_SUCH",
             "the RabbitMQ URL's option 'password_env' is the name of an environment variable that is set.",
@@ -87,7 +102,10 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
             "the RabbitMQ URL's option 'password_file' is the path of a readable file.",
         ),
         ("amqp://h?topic={tabel}", "the topic '{tabel}' has {tabel}: it may have {database}, {schema} and {table}."),
-        ("amqp://h?queue={table}", "the queue '{table}' has {table}: it may have {topic} and {tag}."),
+        (
+            "amqp://h?queue={tabel}",
+            "the queue '{tabel}' has {tabel}: it may have {topic}, {tag}, {database}, {schema} and {table}.",
+        ),
     ]
 )
 def test_bad_urls(url: str, sentence: str) -> None:
@@ -96,11 +114,29 @@ def test_bad_urls(url: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
+@pytest.mark.parametrize("url", ["amqp://bob:hush/hush@h/v", "amqp://bob:hu@hush@h/v", "amqp://bob:12/hush@h"])
+def test_a_password_that_is_not_escaped_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(OptionError) as caught:
-        parse_url("amqp://bob:hush@h/v")
+        parse_url(url)
     assert "hush" not in str(caught.value)
-    assert "password_env=NAME" in str(caught.value)
+    assert "%40" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "topic", "queue", "routing_key"),
+    [
+        ("queue={table}", "{table}", "{topic}", None),
+        ("queue=cdc.{database}.{table}.in", "{database}.{table}", "cdc.{topic}.in", None),
+        ("exchange=e&routing_key=r.{schema}_{table}", "{schema}_{table}", None, "r.{topic}"),
+        ("exchange=e&queue=q.{schema}.{table}&routing_key={schema}.{table}", "{schema}.{table}", "q.{topic}", "{topic}"),
+        ("topic={table}&queue=q.{table}", "{table}", "q.{topic}", None),
+        ("topic={database}.{table}&queue=q.{topic}", "{database}.{table}", "q.{topic}", None),
+    ],
+)  # fmt: skip
+def test_a_queue_or_routing_key_per_table(query: str, topic: str, queue: str | None, routing_key: str | None) -> None:
+    """As on other brokers: the part that names the table is the topic of its messages."""
+    parsed = parse_url(f"amqp://h/?{query}")
+    assert (parsed.topic, parsed.queue, parsed.routing_key) == (topic, queue, routing_key)
 
 
 def test_a_certificate_that_cannot_be_read(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_secrets_in_the_wrong_place_are_not_repeated() -> None:
         "amqp://bob@h/v?password_env=hush",
         "amqp://bob@h/v?password_file=hush",
         "amqp://bob:hush/hush@h/v",
-        "amqp://bob:hush@h/v",
+        "amqp://bob:hush@h/v?password_env=hush",
         "amqp://bob:hu?sh@hush",
         "kafka://bob:hush/hush@h/t",
         "kafka://bob:hush@h/t",

@@ -241,6 +241,7 @@ def init(file: str, to: Path | None, source: str | None) -> None:
     cdcsim run shop.yaml -f canal-json --limit 5
     """
     from simulator.drafts.scenario import draft
+    from simulator.output import write_whole
 
     if to is not None and to.exists():
         raise UsageError(f"--to {to}: it is already there; name another file, or remove it.")
@@ -248,6 +249,5 @@ def init(file: str, to: Path | None, source: str | None) -> None:
     if to is None:
         click.echo(text, nl=False)
         return
-    with to.open("x", encoding="utf-8") as output:
-        output.write(text)
+    write_whole(to, text.encode())
     click.echo(f"{to}: {text.count(chr(10))} lines; `cdcsim check {to}` tells what will happen.", err=True)

@@ -215,12 +215,13 @@ def compare(
         if not html.absolute().parent.is_dir():
             raise UsageError(f"--html {html}: there is no folder {str(html.parent)!r}.")
         from simulator.compare.page import page
+        from simulator.output import write_whole
 
         text = page(
             scenario, formats, sources=sources, base=base, seed=seed, settings=settings, start_at=start_at, limit=limit,
             snapshot=snapshot, report=lambda source: click.echo(f"{source} …", err=True),
         )  # fmt: skip
-        html.write_text(text, encoding="utf-8")
+        write_whole(html, text.encode())
         click.echo(f"{html}: {len(text.encode()):,} bytes; open it in a browser.", err=True)
         return
     from simulator.cli import listings

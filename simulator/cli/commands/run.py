@@ -18,6 +18,7 @@ from simulator.cli.options import (
     MOST_TURNS,
     MOST_WORKERS,
     WholeNumber,
+    complete_target,
     format_option,
     route_option,
     scenario_argument,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @scenario_argument
 @format_option
 @click.option(
-    "--to", default="-", metavar="URL",
+    "--to", default="-", metavar="URL", shell_complete=complete_target,
     help="Write to file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST; "
     "default: - (standard output).",
 )  # fmt: skip
@@ -132,6 +133,8 @@ def _watched(run: Run, *, quiet: bool) -> Iterator[None]:
     """While a run lasts: signals end it in order, the second one at once, and what it waits for is told."""
     from simulator.cli import progress
 
+    if run.sink.notice is not None and not quiet:
+        click.echo(run.sink.notice, err=True)
     with stopped_by_signals(run), progress.waiting(run.sink, quiet=quiet):
         try:
             yield

@@ -90,7 +90,9 @@ def print_verdict(verdict: Verdict, report: Path | None) -> int:
     """Print a verdict, and write it; the exit status."""
     import orjson
 
+    from simulator.output import write_whole
+
     if report is not None:
-        report.write_bytes(orjson.dumps(verdict.as_dict(), option=orjson.OPT_INDENT_2) + b"\n")
+        write_whole(report, orjson.dumps(verdict.as_dict(), option=orjson.OPT_INDENT_2) + b"\n")
     click.echo(str(verdict))
     return 0 if verdict.ok else 1

@@ -1,15 +1,16 @@
 """The URL of the RabbitMQ sink.
 
 `amqp://user@host:5672/vhost?exchange=cdc&exchange_type=direct&queue={topic}&password_env=RABBITMQ_PASSWORD`; `amqps://`
-is TLS on port 5671. No vhost is the vhost `/`, no user is `guest` with its password. The options:
+is TLS on port 5671. No vhost is the vhost `/`, no user is `guest` with its password; `user:password@` has the password,
+with %40, %3A and %2F for @, : and / in it, and no output repeats it. The options:
 
 | option | meaning | default |
 | --- | --- | --- |
 | topic=PATTERN | the topic of messages, with {database}, {schema} and {table} | the format's own |
 | exchange=NAME | where messages are published; it must exist, or its type be given | the default exchange |
 | exchange_type=TYPE | declare the exchange, durable: direct, topic, fanout, headers, or a plug-in's type | |
-| routing_key=PATTERN | the routing key; {topic} and {tag} are the message's | its tag, else its topic |
-| queue=PATTERN | declare a durable queue and bind it by the routing key; {topic} and {tag} as above | |
+| routing_key=PATTERN | the routing key, with {database}, {schema}, {table}, {topic}, {tag} | the tag, else the topic |
+| queue=PATTERN | declare a durable queue and bind it by the routing key; placeholders as above | |
 | queue_type=TYPE | classic, quorum or stream | classic |
 | partitions=N | N queues: `.0` to `.N-1` behind queue names and routing keys | one, without a number |
 | mandatory=true or false | whether a message that reaches no queue is an error | true |
@@ -29,14 +30,16 @@ with weight 1.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from simulator.errors import OptionError
 from simulator.sinks.url import (
     MOST_PARTITIONS,
+    PLACEHOLDERS,
     Options,
     check_pattern,
     environment,
@@ -132,20 +135,22 @@ def parse_url(url: str) -> RabbitmqUrl:
     where, _, query = rest.partition("?")
     authority, _, vhost = where.partition("/")
     login, _, address = authority.rpartition("@")
-    user, colon, _ = login.partition(":")
-    if colon:
-        raise OptionError(
-            "a RabbitMQ URL takes no password: put it into an environment variable and add password_env=NAME, or into"
-            " a file and add password_file=FILE."
-        )
+    user, colon, written = login.partition(":")
+    if "@" in vhost or "@" in login:
+        raise OptionError("a RabbitMQ URL has one @: write %40 for others, and %2F for a / in a user or password.")
     server = servers(address, "RabbitMQ server", port=5671 if tls else 5672, form=f"{scheme}://host:port")
     options = parse_options(query, OPTIONS, "a RabbitMQ URL")
     if "password_env" in options and "password_file" in options:
         raise OptionError("the RabbitMQ URL has both password_env and password_file: leave one out.")
     password = options.pop("password_env", None) or options.pop("password_file", None)
+    if colon and password is not None:
+        raise OptionError("the RabbitMQ URL has a password before the host and another one: leave one out.")
+    if colon:
+        password = unquote(written)
     if user and user != "guest" and password is None:
         raise OptionError(
-            f"the RabbitMQ URL has no password for {user!r}: add password_env=NAME or password_file=FILE."
+            f"the RabbitMQ URL has no password for {user!r}: write {user}:PASSWORD@, or add password_env=NAME or"
+            " password_file=FILE."
         )
     for name in ("ca", "cert", "key"):
         if name in options and not tls:
@@ -160,7 +165,8 @@ def parse_url(url: str) -> RabbitmqUrl:
         raise OptionError("the default exchange sends to the queue of that name: add exchange=NAME, or queue=NAME.")
     check_pattern(options.get("topic", ""))
     for name in ("routing_key", "queue"):
-        check_pattern(options.get(name, ""), ("topic", "tag"), what=f"the {name.replace('_', ' ')}")
+        check_pattern(options.get(name, ""), ("topic", "tag", *PLACEHOLDERS), what=f"the {name.replace('_', ' ')}")
+    _name_tables(options)
     host, _, port = server.rpartition(":")
     return RabbitmqUrl(
         host.strip("[]"),
@@ -168,6 +174,29 @@ def parse_url(url: str) -> RabbitmqUrl:
         tls=tls,
         vhost=unquote(vhost) or "/",
         user=unquote(user) or "guest",
-        password=password or "guest",
+        password="guest" if password is None else password,
         **options,
     )
+
+
+# From the first placeholder of a table to the last.
+TABLE: Final = re.compile(r"\{(?:database|schema|table)\}(?:.*\{(?:database|schema|table)\})?")
+
+
+def _name_tables(options: dict[str, Any]) -> None:
+    """A queue or routing key per table: the part of the pattern that names the table becomes the topic.
+
+    `queue=q.{database}.{table}` is `topic={database}.{table}&queue=q.{topic}`. Raises OptionError for patterns that
+    need several topics.
+    """
+    parts = {name: match[0] for name in ("queue", "routing_key") if (match := TABLE.search(options.get(name, "")))}
+    if not parts:
+        return
+    if len(topics := {*parts.values(), *([options["topic"]] if "topic" in options else [])}) > 1:
+        raise OptionError(
+            f"the RabbitMQ URL names tables in different ways, {' and '.join(sorted(topics))}: write one of them in"
+            " topic, queue and routing_key."
+        )
+    (options["topic"],) = topics
+    for name, part in parts.items():
+        options[name] = options[name].replace(part, "{topic}")

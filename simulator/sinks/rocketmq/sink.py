@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from simulator.batch import MessageBatch
 from simulator.delivery.hashes import java_abs_mod, string_hash
+from simulator.errors import MissingPackage
 from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.library import LibrarySender, Producer
@@ -88,8 +89,15 @@ class RocketmqSink(Sink):
         self._first = threading.Lock()
         self._producer: Producer | None = None
         self.cluster.connect()
-        if url.client == "library":
-            self._producer = Producer(url)
+        if url.client != "native":
+            try:
+                self._producer = Producer(url)
+            except MissingPackage:
+                if url.client is not None:
+                    raise
+                self.notice = (
+                    "rocketmq-client-python or its librocketmq is not installed: messages are sent with client=native."
+                )
 
     def partitions(self, topic: str) -> int:
         return len(self.cluster.queues(topic))

@@ -7,8 +7,8 @@ addresses of name servers and these options:
 | --- | --- | --- |
 | partitions=N | a missing topic is made with N queues; an existing one must have N | it must exist |
 | topic_type=fifo or normal | the message type of a topic that is made | fifo |
-| client=library | rocketmq-client-python with librocketmq: one message a request | this one |
-| client=native | requests of our own, which hold up to 200 messages; needs no library | |
+| client=library | rocketmq-client-python with librocketmq: one message a request | this one, where it is installed |
+| client=native | requests of our own, which hold up to 200 messages; needs no library | where it is not |
 | threads=N | how many threads send; a queue belongs to one of them | 16 |
 | group=NAME | the producer group | cdcsim |
 | tag=TEXT | the tag of messages for which the product has none | none |
@@ -85,7 +85,7 @@ class RocketmqUrl:
     topic: str | None = None
     partitions: int | None = None
     topic_type: str = "fifo"
-    client: str = "library"
+    client: str | None = None
     threads: int = 16
     group: str = "cdcsim"
     tag: str | None = None

@@ -76,6 +76,8 @@ def content_of(name: str) -> tuple[bytes | str, str]:
     except FileNotFoundError:
         near = closest(path.name, _siblings(path))
         guess = f" Did you mean {str(path.parent / near)!r}?" if near else ""
+        if not near and path.name == name and (near := closest(path.stem, shipped())):
+            guess = f" Did you mean {near!r}, which comes with cdcsim?"
         raise UsageError(f"there is no scenario file {name!r}.{guess}") from None
     except IsADirectoryError:
         raise UsageError(f"{name!r} is a directory; a scenario is a YAML file or a SQL script.") from None
@@ -104,20 +106,29 @@ def read(content: bytes | str, file: str, settings: Sequence[str] = ()) -> Loade
         raise ScenarioError(file, None, "", "the file is empty; a scenario has at least tables.")
     if not isinstance(data, Mapping):
         raise ScenarioError(file, 1, "", "a scenario is a mapping of keys such as tables, lifecycles and script.")
-    for setting in settings:
-        _assign(data, setting)
+    assigned = {_assign(data, setting): setting for setting in settings}
     try:
         spec = ScenarioSpec.model_validate(data)
     except ValidationError as error:
         raise together(
-            ScenarioError(file, line_of(data, path), dotted(path), sentence(problem))
+            _problem(file, data, path, sentence(problem), assigned)
             for path, problem in problems(error.errors(include_url=False), data)
         ) from None
     return Loaded(spec, file, Path(file).stem, data)
 
 
-def _assign(data: Mapping, setting: str) -> None:
-    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`. Raises UsageError."""
+def _problem(
+    file: str, data: Mapping, path: tuple[str | int, ...], sentence: str, assigned: dict[tuple[str | int, ...], str]
+) -> ScenarioError:
+    """A problem at a path of the file, or with what `--set` put there."""
+    for above in (path[:length] for length in range(len(path), 0, -1)):
+        if above in assigned:
+            return ScenarioError(f"--set {assigned[above]}", None, dotted(path[len(above) :]), sentence)
+    return ScenarioError(file, line_of(data, path), dotted(path), sentence)
+
+
+def _assign(data: Mapping, setting: str) -> tuple[str | int, ...]:
+    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`; its path. Raises UsageError."""
     path, equals, text = setting.partition("=")
     names = [int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", path)]
     if not equals or not names:
@@ -144,6 +155,7 @@ def _assign(data: Mapping, setting: str) -> None:
     elif not has(at, last):
         raise UsageError(f"--set {setting}: there is no {path}.")
     at[last] = value
+    return tuple(names)
 
 
 def _siblings(path: Path) -> list[str]:

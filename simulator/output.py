@@ -1,0 +1,28 @@
+"""Files that a command writes in one piece: whole, or not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from simulator.errors import SinkError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under another name, and give it its own at the end: a full disk leaves what was there before.
+
+    Something else than a file (a pipe, a terminal) is written to directly. Raises SinkError, which names the file.
+    """
+    place = Path(os.path.realpath(path))
+    unfinished = place if place.exists() and not place.is_file() else place.with_name(f".{place.name}.unfinished")
+    try:
+        try:
+            unfinished.write_bytes(content)
+            if unfinished != place:
+                os.replace(unfinished, place)
+        except BaseException:
+            if unfinished != place:
+                unfinished.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SinkError(f"{path}: it cannot be written: {error.strerror or error}.") from None
