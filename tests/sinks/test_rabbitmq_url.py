@@ -128,7 +128,7 @@ def test_a_password_that_is_not_escaped_is_refused_and_not_repeated(url: str) ->
         ("queue={table}", "{table}", "{topic}", None),
         ("queue=cdc.{database}.{table}.in", "{database}.{table}", "cdc.{topic}.in", None),
         ("exchange=e&routing_key=r.{schema}_{table}", "{schema}_{table}", None, "r.{topic}"),
-        ("exchange=e&queue=q.{schema}.{table}&routing_key={schema}.{table}", "{schema}.{table}", "q.{topic}", "{topic}"),
+        ("exchange=e&queue=q.{schema}{table}&routing_key={schema}{table}", "{schema}{table}", "q.{topic}", "{topic}"),
         ("topic={table}&queue=q.{table}", "{table}", "q.{topic}", None),
         ("topic={database}.{table}&queue=q.{topic}", "{database}.{table}", "q.{topic}", None),
     ],
