@@ -106,19 +106,22 @@ class Envelopes:
             Field("ts_ms", _event_time(lambda ms: us(ms) // 1000)),
             Field("snapshot", marks),
             Field("db", by_row(DATABASE, PerEvent(lambda event: event.database))),
-            Field("sequence", None),
+            Field("sequence", self.connector.sequence()),
         ]
         if self._nanoseconds:
             head += [Field("ts_us", _event_time(us)), Field("ts_ns", _event_time(lambda ms: us(ms) * 1000))]
         return Members((*head, *self.connector.source_fields()))
 
-    def payload(self) -> tuple[Field, ...]:
-        """The members of a message about rows, and of one that says that a table was emptied."""
+    def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
+        """The members of a message about rows, and of one that says that a table was emptied. `no_before`: the log does
+        not hold the row before an update."""
         columns = self.connector.columns
         kept = None if type(self.connector).columns is Connector.columns else lambda table: columns(table) or ()
         before, after = (Rows(image, array=False, columns=kept) for image in ("before", "after"))
         head = [
-            Field("before", {**dict.fromkeys((READ, INSERT, DDL)), UPDATE: before, DELETE: before}),
+            Field(
+                "before", {**dict.fromkeys((READ, INSERT, DDL)), UPDATE: None if no_before else before, DELETE: before}
+            ),
             Field("after", {**dict.fromkeys((DELETE, DDL)), READ: after, INSERT: after, UPDATE: after}),
             Field("source", self.source()),
         ]

@@ -16,11 +16,12 @@ has the row before and after, where it stands in the source's log, and an operat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 
-from simulator.batch import PackedBatch
+from simulator.batch import ChangeBatch, PackedBatch
 from simulator.delivery.policies.client import ByClient
 from simulator.delivery.routing import Address, Destination, Routing
 from simulator.delivery.steps.counts import counted_by_table
@@ -28,8 +29,10 @@ from simulator.delivery.steps.documents import typed_documents
 from simulator.formats.debezium import schema_changes, transactions
 from simulator.formats.debezium.connectors.connector import Connector
 from simulator.formats.debezium.connectors.mysql import MariadbConnector, MysqlConnector
-from simulator.formats.debezium.connectors.mysql.statements import SILENT, is_sent
+from simulator.formats.debezium.connectors.mysql.statements import is_sent
+from simulator.formats.debezium.connectors.postgresql import PostgresqlConnector
 from simulator.formats.debezium.envelope import Envelopes
+from simulator.formats.debezium.images import NO_GAPS, Gaps, gaps, nulls_for_gaps, placeholder
 from simulator.formats.debezium.keys import JsonKeys
 from simulator.formats.debezium.names import Names
 from simulator.formats.debezium.options import JsonOptions
@@ -59,9 +62,13 @@ from simulator.model import (
 )
 from simulator.text.json_style import JACKSON_BYTES
 from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Field, Members, PerTable
+from simulator.wire.fields import Cell, Field, Members, PerTable
 
-CONNECTORS: Final[Mapping[str, type[Connector]]] = {"mariadb": MariadbConnector, "mysql": MysqlConnector}
+CONNECTORS: Final[Mapping[str, type[Connector]]] = {
+    "mariadb": MariadbConnector,
+    "mysql": MysqlConnector,
+    "postgresql": PostgresqlConnector,
+}
 # Connectors by their Java class, where a source has several.
 CLASSES: Final[Mapping[str, type[Connector]]] = {
     "io.debezium.connector.mysql.MySqlConnector": MysqlConnector,
@@ -75,18 +82,39 @@ class JsonWriter:
     def __init__(self, envelopes: Envelopes, keys: JsonKeys, *, schemas: bool) -> None:
         self.envelopes, self.keys, self.schemas = envelopes, keys, schemas
         payload = envelopes.payload()
-        members = (Field("schema", PerTable(self._schema)), Field("payload", Members(payload)))
-        self.fields = members if schemas else payload
-        self._rows = {snapshot: self._encoder(snapshot) for snapshot in (False, True)}
+        self.fields = self._with_schemas(payload)
+        self._rows: dict[tuple[bool, Gaps, frozenset[Column]], Encoder] = {}
         connector = envelopes.connector
         cells = connector.cells(snapshot=False)
         self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
         self._truncate = Encoder(payload, cells, JACKSON_BYTES)
         self._changes = Encoder(schema_changes.fields(connector, envelopes.source()), cells, JACKSON_BYTES)
 
-    def _encoder(self, snapshot: bool) -> Encoder:
-        cells = self.envelopes.connector.cells(snapshot=snapshot)
-        return Encoder(self.fields, cells, JACKSON_BYTES, member=self.envelopes.names.field)
+    def _with_schemas(self, payload: tuple[Field, ...]) -> tuple[Field, ...]:
+        if not self.schemas:
+            return payload
+        return Field("schema", PerTable(self._schema)), Field("payload", Members(payload))
+
+    def _encoder(self, batch: ChangeBatch | None = None) -> Encoder:
+        """The encoder of a batch's rows: those of snapshots have other cells, and so have rows with gaps."""
+        snapshot = batch is not None and batch.kind is READ
+        missing = NO_GAPS if batch is None else gaps(batch)
+        apart = frozenset(() if batch is None else (batch.table.columns[i] for i in missing[1]))
+        if (snapshot, missing, apart) not in self._rows:
+            connector, fields = self.envelopes.connector, self.fields
+            if missing[0]:
+                fields = self._with_schemas(self.envelopes.payload(no_before=True))
+
+            def cell(column: Column) -> Cell:
+                converted = connector.convert(column, snapshot=snapshot)
+                if column not in apart:
+                    return converted.cell
+                text = placeholder(converted.schema, self.envelopes.options.placeholder)
+                return replace(converted.cell, null=text)
+
+            encoder = Encoder(fields, cell, JACKSON_BYTES, member=self.envelopes.names.field)
+            self._rows[snapshot, missing, apart] = encoder
+        return self._rows[snapshot, missing, apart]
 
     def _schema(self, table: Any, style: Any) -> str:
         return self.envelopes.schema(table).json()
@@ -100,7 +128,7 @@ class JsonWriter:
                 pieces = [f'{{"schema":{transactions.VALUE.json()},"payload":', *pieces, "}"]
             yield Written(pieces, columns, self.envelopes.names.transactions)
             return
-        yield Written(self._rows[kind is READ].pieces(packed), columns)
+        yield Written(self._encoder(packed.changes).pieces(packed), columns)
         if kind is DELETE and self.envelopes.options.tombstones:
             yield Written(None, columns)
 
@@ -131,14 +159,14 @@ class JsonWriter:
         return None
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
-        return self._rows[False].text(column, array)
+        return self._encoder().text(column, array)
 
 
-def sends(options: Any) -> frozenset[Kind]:
+def sends(options: Any, connector: Connector) -> frozenset[Kind]:
     """The kinds that the options let through."""
     kinds = {READ, *(kind for kind, letter in zip((INSERT, UPDATE, DELETE), "cud", strict=True)
                      if letter not in options.skipped_operations)}  # fmt: skip
-    if options.schema_changes or "t" not in options.skipped_operations:
+    if (options.schema_changes and connector.has_schema_changes) or "t" not in options.skipped_operations:
         kinds.add(DDL)
     if options.transactions:
         kinds |= {BEGIN, COMMIT}
@@ -164,17 +192,20 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
     names = Names(options, connector.parts)
     envelopes = Envelopes(options, connector, names)
     keys = JsonKeys(envelopes, schemas=options.key_schemas)
-    steps = (typed_documents, schema_history, counted_by_table)
-    statements = frozenset(SchemaChangeKind) - SILENT
+    steps = (typed_documents, nulls_for_gaps, schema_history, counted_by_table)
+    statements = connector.statements
+    if not options.schema_changes:
+        statements &= {SchemaChangeKind.TRUNCATE_TABLE}
     if "t" in options.skipped_operations:
         statements -= {SchemaChangeKind.TRUNCATE_TABLE}
     return Layout(
         JsonWriter(envelopes, keys, schemas=options.value_schemas),
         Routing(names.topics, {"key": ByClient()}, split="row key"),
         steps=steps,
-        sends=sends(options),
+        sends=sends(options, connector),
         statements=statements,
         omits=omits,
+        row_images=connector.row_images,
         heartbeat_ms=options.heartbeat_ms or 1000,
     )
 
@@ -184,7 +215,7 @@ FORMAT = Format(
     title="Debezium JSON",
     product="Debezium",
     spec="Debezium 3.6, documentation of the connectors and their code",
-    sources=("mariadb", "mysql"),
+    sources=tuple(CONNECTORS),
     brokers=("kafka",),
     sends=frozenset(Kind) - {STATEMENT},
     silent=frozenset(),

@@ -13,6 +13,7 @@ from simulator.formats.options import count, option, word
 from simulator.sources.mysql.log import SERVER_UUID
 
 MYSQL: Final = ("mariadb", "mysql")
+POSTGRESQL: Final = ("postgresql",)
 TRUE_FALSE: Final = ("true", "false")
 PLACEHOLDER: Final = "__debezium_unavailable_value"
 
@@ -77,6 +78,13 @@ class ConnectorOptions:
         True, "Years below 100 are those of two digits: 1 is 2001.", TRUE_FALSE, name="enable.time.adjuster",
         sources=MYSQL,
     )  # fmt: skip
+    interval_handling: Literal["numeric", "string"] = option(
+        "numeric", "Intervals as microseconds or text.", name="interval.handling.mode", sources=POSTGRESQL
+    )
+    hstore_handling: Literal["json", "map"] = option(
+        "json", "hstore as JSON text or a map.", name="hstore.handling.mode", sources=POSTGRESQL
+    )
+    money_digits: int = option(2, "Decimals of money.", name="money.fraction.digits", parse=count, sources=POSTGRESQL)
     tombstones: bool = option(
         True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"
     )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Final
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
 from simulator.model import ColumnType
+from simulator.sources.postgresql.times import interval_parts
 from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
 from simulator.truth.decoders.json_text import read_object
-from simulator.truth.decoders.values import LITERAL, Reading, in_base64
+from simulator.truth.decoders.values import LEFT_OUT, LITERAL, Carried, Reading, in_base64
 
 
 def items(message: Any) -> Iterator[Item]:
@@ -115,10 +119,125 @@ _MYSQL: Final = {
     "mariadb json": Reading(),
 }
 
+# What stands in arrays as it does elsewhere.
+_PLAIN_ARRAYS: Final = (
+    "smallint[]", "integer[]", "bigint[]", "oid[]", "real[]", "double precision[]", "text[]", "character[]",
+    "character varying[]", "uuid[]", "json[]", "jsonb[]", "inet[]", "cidr[]", "macaddr[]", "int4range[]",
+)  # fmt: skip
+
+
+def number(value: Any, type: ColumnType) -> str:
+    """A decimal of its column's scale, or of its own."""
+    if isinstance(value, str):
+        return unscaled(value, type)
+    return unscaled(value["value"], replace(type, scale=int(value["scale"])))
+
+
+def plain(number: Any) -> str | None:
+    """A number without zeros at its end; what is none is null."""
+    value = Decimal(number)
+    return str(value.normalize(Context(prec=2000)) + 0) if value.is_finite() else None
+
+
+def instant_text(value: str, type: ColumnType) -> str:
+    """`2024-02-29T12:34:56.5Z` as PostgreSQL writes it, years before Christ, too."""
+    text = value.replace("T", " ").replace("Z", "+00").lstrip("+")
+    if (value[0] == "-" and value[1].isdigit()) or value.startswith("0000"):
+        year, rest = text.lstrip("-").split("-", 1)
+        return f"{int(year) + 1:04}-{rest} BC"
+    return text
+
+
+# What the driver makes of infinity, in microseconds.
+INFINITE: Final = {9223372036825200000: INFINITE_US, -9223372036832400000: -INFINITE_US}
+
+
+def instant(value: str, type: ColumnType) -> int:
+    """Milliseconds since 1970, of columns with more than three digits microseconds."""
+    us = int(value) * (1000 if type.length is not None and type.length <= 3 else 1)
+    return INFINITE.get(us, us)
+
+
+def utc_time(text: str) -> str:
+    """A time with a zone in UTC."""
+    match = re.fullmatch(r"(\d\d):(\d\d):([\d.]+)([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no time with a zone")
+    ahead = int(match[5]) * 3600 + int(match[6] or 0) * 60 + int(match[7] or 0)
+    clock = int(match[1]) * 3600 + int(match[2]) * 60 + Decimal(match[3]) - (ahead if match[4] == "+" else -ahead)
+    return str(((clock + 2 * 86400) % 86400).normalize())
+
+
+def duration(text: str) -> int:
+    """An interval in microseconds, months of 30.4375 days, within 64 bits."""
+    months, days, us = interval_parts(text)
+    total = months * 2_629_800_000_000 + days * US_PER_DAY + us
+    return max(-(2**63), min(2**63 - 1, total))
+
+
+def bit_string(value: Any, type: ColumnType) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    bits = int.from_bytes(base64.b64decode(value), "little")
+    return format(bits, f"0{type.length or 1}b") if type.name == "bit" else format(bits, "b")
+
+
+def hstore(value: str, type: ColumnType) -> str:
+    members = json.loads(value)
+    quoted = {key: None if text is None else json.dumps(text, ensure_ascii=False) for key, text in members.items()}
+    return ", ".join(f"{json.dumps(key, ensure_ascii=False)}=>{text or 'NULL'}" for key, text in quoted.items())
+
+
+def array(value: Any, type: ColumnType) -> str:
+    """The literal of an array."""
+    items = ["NULL" if item is None else '"' + re.sub(r'(["\\\\])', r"\\\1", str(item)) + '"' for item in value]
+    return "{" + ",".join(items) + "}"
+
+
+def one_dimension(text: str) -> str:
+    """Arrays of several dimensions are a null for each of their parts; bounds are lost."""
+    text = re.sub(r"^(\[-?\d+:-?\d+\])+=", "", text)
+    return "{" + ",".join(["NULL"] * text.count(",{", 1) + ["NULL"]) + "}" if text.startswith("{{") else text
+
+
+_LOST_ARRAY: Final = Reading(lambda value, type: Carried(""), lambda text: "", lost="values")
+_POSTGRESQL: Final = {
+    "postgresql numeric": Reading(number, plain, lost="zeros at the end, numbers that are none"),
+    "postgresql money": Reading(lambda value, type: unscaled(value, replace(type, scale=2))),
+    "postgresql date": Reading(lambda value, type: int(value)),
+    "postgresql time": Reading(
+        lambda value, type: int(value) * (1000 if type.length is not None and type.length <= 3 else 1)
+    ),
+    "postgresql time with time zone": Reading(
+        lambda value, type: value.removesuffix("Z") + "+00", utc_time, lost="time zones"
+    ),
+    "postgresql datetime": Reading(instant),
+    "postgresql timestamptz": Reading(instant_text),
+    "postgresql interval": Reading(
+        lambda value, type: int(value), lambda it: it if isinstance(it, int) else duration(it), lost="parts"
+    ),
+    "postgresql bit": Reading(bit_string),
+    "postgresql bit varying": Reading(bit_string, lambda text: text.lstrip("0"), lost="zeros at the front"),
+    "postgresql binary": Reading(in_base64),
+    "postgresql point": Reading(lambda value, type: f"({value['x']},{value['y']})"),
+    "postgresql geometry": LEFT_OUT,
+    "postgresql hstore": Reading(hstore),
+    "postgresql array": _LOST_ARRAY,
+    **{f"postgresql {name}": Reading(array, one_dimension, lost="dimensions and bounds") for name in _PLAIN_ARRAYS},
+    **{
+        f"postgresql {name}": LEFT_OUT
+        for name in (
+            "xid", "tsquery", "pg_lsn", "txid_snapshot", "money[]", "interval[]", "bit varying[]", "xml[]", "point[]",
+            "box[]", "int4multirange", "int8multirange", "nummultirange", "tsmultirange", "tstzmultirange",
+            "datemultirange",
+        )
+    },
+}  # fmt: skip
+
 JSON: Final = Decoder(
     parse=read_object,
     items=items,
     carries=frozenset(("event_ms", "position")),
     by_source=frozenset(("transaction",)),
-    readings=_MYSQL,
+    readings={**_MYSQL, **_POSTGRESQL},
 )

@@ -12,7 +12,7 @@ import pyarrow as pa
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
-from simulator.model import Column, SchemaChange, Table, TableId
+from simulator.model import Column, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.log import Entries
 from simulator.sources.source import Source
 from simulator.wire.fields import Cells, Field
@@ -52,11 +52,13 @@ class Connector(ABC):
     * `name` stands in messages; `package` in names of schemas, where it differs for MongoDB.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
     * `has_schema_changes`: it has a topic of schema changes.
+    * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
 
     name: ClassVar[str]
     parts: ClassVar[str]
     has_schema_changes: ClassVar[bool] = True
+    row_images: ClassVar[frozenset[str] | None] = frozenset()
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
@@ -77,6 +79,10 @@ class Connector(ABC):
     @abstractmethod
     def convert(self, column: Column, *, snapshot: bool) -> Converted: ...
 
+    def sequence(self) -> Any:
+        """`source.sequence`."""
+        return None
+
     def cells(self, *, snapshot: bool) -> Cells:
         """How columns' values are written."""
         return lambda column: self.convert(column, snapshot=snapshot).cell
@@ -92,6 +98,11 @@ class Connector(ABC):
     @abstractmethod
     def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
         """A column in `tableChanges`, without its comment."""
+
+    @property
+    def statements(self) -> frozenset[SchemaChangeKind]:
+        """Kinds of DDL of which there may be messages."""
+        return frozenset({SchemaChangeKind.TRUNCATE_TABLE})
 
     def collection(self, table: TableId) -> str:
         """The name of a table in counts of transactions: `shop.orders`."""

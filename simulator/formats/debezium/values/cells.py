@@ -103,7 +103,8 @@ def decimal_bytes(array: pa.Array) -> pa.Array:
 
 def unscaled_bytes(value: Decimal, scale: int) -> bytes:
     sign, digits, exponent = value.as_tuple()
-    number = int("".join(map(str, digits)) or "0") * 10 ** (scale + int(exponent))
+    number, shift = int("".join(map(str, digits)) or "0"), scale + int(exponent)
+    number = number * 10**shift if shift >= 0 else number // 10**-shift
     return number_bytes(-number if sign else number)
 
 

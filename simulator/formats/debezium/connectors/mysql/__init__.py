@@ -17,7 +17,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
-from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, Table
+from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.sources.source import Source
@@ -99,6 +99,10 @@ class MysqlConnector(Connector):
         if isinstance(event, SnapshotOpened):
             return statements.opened(event, COLLATIONS.get(str(self.source), "utf8mb4_general_ci"))
         return statements.published(event)
+
+    @property
+    def statements(self) -> frozenset[SchemaChangeKind]:
+        return frozenset(SchemaChangeKind) - statements.SILENT
 
     def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
         read = definition(column, self.source, table)

@@ -1,0 +1,124 @@
+"""The connector for PostgreSQL, reading `pgoutput` (`PostgresConnector`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.formats.debezium.connectors.connector import Connector, Published
+from simulator.formats.debezium.connectors.postgresql.converters import Converters
+from simulator.formats.debezium.options import ConnectorOptions
+from simulator.formats.debezium.schema import INT64, STRING, Schema, optional
+from simulator.formats.debezium.values.cells import Converted
+from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.model import READ, Column, Event, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.sources.log import Entries, entries, entry
+from simulator.sources.postgresql.log import PostgresqlLog
+from simulator.sources.source import Source
+from simulator.text.json_style import quote
+from simulator.text.template import Piece, join
+from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
+
+
+class PostgresqlConnector(Connector):
+    """Rows alone: it has no topic of schema changes."""
+
+    name: ClassVar[str] = "postgresql"
+    parts: ClassVar[str] = "{schema}.{table}"
+    has_schema_changes: ClassVar[bool] = False
+    row_images: ClassVar[frozenset[str] | None] = None
+
+    def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
+        super().__init__(options, source, numeric=numeric)
+        self._converters = Converters(options, source, numeric=numeric)
+        assert isinstance(source.log, PostgresqlLog)
+        self.log = source.log
+
+    @property
+    def source_schemas(self) -> Sequence[tuple[str, Schema]]:
+        own = {
+            "schema": STRING,
+            "table": STRING,
+            "txId": optional(INT64),
+            "lsn": optional(INT64),
+            "xmin": optional(INT64),
+        }
+        if self.options.version == "3.6":
+            own |= {"origin": optional(STRING), "origin_lsn": optional(INT64)}
+        return tuple(own.items())
+
+    def source_us(self, at: Any) -> Any:
+        return at * 1000
+
+    def source_fields(self) -> Sequence[Field]:
+        schema = PerTable(lambda table, style: quote(table.id.schema, style))
+        names = (
+            Field("schema", by_row(schema, PerEvent(lambda event: event.truncated.id.schema))),
+            Field("table", by_row(TABLE, PerEvent(lambda event: event.truncated.id.name))),
+        )
+        origin = [Field("origin", None), Field("origin_lsn", None)] if self.options.version == "3.6" else []
+        return (
+            *names,
+            Field("txId", by_row(per_entry(self.log.xid), per_entry(self.log.xid))),
+            Field("lsn", by_row(per_entry(self.log.number), per_entry(self.log.number))),
+            Field("xmin", None),
+            *origin,
+        )
+
+    def sequence(self) -> Any:
+        """The positions of the last commit and of the change."""
+
+        def changes(batch: ChangeBatch) -> list[Piece]:
+            at = entries(batch.envelope)
+            here = pa.array(self.log.number(at))
+            if batch.kind is READ:
+                return ['"[null,\\"', here, '\\"]"']
+            return ['"[\\"', pa.array(self.log.number(_last_commit(at))), '\\",\\"', here, '\\"]"']
+
+        def event(event: Event) -> str:
+            at = entry(event)
+            return f'["{self.log.number(_last_commit(at))[0]}","{self.log.number(at)[0]}"]'
+
+        return PerChange(changes, event)
+
+    def convert(self, column: Column, *, snapshot: bool) -> Converted:
+        converted = self._converters.column(column)
+        assert converted is not None, column
+        return converted
+
+    def columns(self, table: Table) -> Sequence[int]:
+        return tuple(i for i, column in enumerate(table.columns) if self._has(column))
+
+    def _has(self, column: Column) -> bool:
+        return self._converters.column(column) is not None
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """The transaction's number and the position of the entry itself."""
+        return join([pa.array(self.log.xid(at)), ":", pa.array(self.log.number(at))], len(at))
+
+    def published(self, event: SchemaChange) -> Iterator[Published]:
+        """The tables of a TRUNCATE; other statements are not in the log."""
+        if event.statement is not SchemaChangeKind.TRUNCATE_TABLE:
+            return
+        known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
+        for before, after in event.tables:
+            table = after or before
+            assert table is not None
+            yield Published(**known | {"database": table.id.database}, truncated=table)
+
+    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
+        raise TypeError("PostgreSQL has no topic of schema changes")
+
+    def collection(self, table: TableId) -> str:
+        return f"{table.schema}.{table.name}"
+
+
+def _last_commit(at: Entries) -> Entries:
+    """The commit of the transaction before: the log goes on where it ends."""
+    one = np.ones_like(at.txn)
+    return replace(at, txn=at.txn - 1, seq=2 * one, size=one) if at.header is None else at.begin
