@@ -66,6 +66,10 @@ class Encoder:
         """Its pieces."""
         return self._object(self.fields, packed, Images(self._columns, packed))
 
+    def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
+        """The pieces of row images alone."""
+        return Images(self._columns, packed).rows(rows)
+
     def _object(self, fields: tuple[Field, ...], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []
         for lead, value in self._present(fields, packed.changes.kind):

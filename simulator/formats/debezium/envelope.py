@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from simulator.batch import ChangeBatch
 from simulator.formats.debezium.connectors.connector import Connector
@@ -115,9 +115,7 @@ class Envelopes:
     def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
         """The members of a message about rows, and of one that says that a table was emptied. `no_before`: the log does
         not hold the row before an update."""
-        columns = self.connector.columns
-        kept = None if type(self.connector).columns is Connector.columns else lambda table: columns(table) or ()
-        before, after = (Rows(image, array=False, columns=kept) for image in ("before", "after"))
+        before, after = self.rows("before"), self.rows("after")
         head = [
             Field(
                 "before", {**dict.fromkeys((READ, INSERT, DDL)), UPDATE: None if no_before else before, DELETE: before}
@@ -133,6 +131,12 @@ class Envelopes:
         if self.options.version == "2.5":
             return (*head, operation, *times, transaction)
         return (*head, transaction, operation, *times)
+
+    def rows(self, image: Literal["before", "after"]) -> Rows:
+        """A row as an object, without the columns that the connector leaves out."""
+        columns = self.connector.columns
+        whole = type(self.connector).columns is Connector.columns
+        return Rows(image, array=False, columns=None if whole else lambda table: columns(table) or ())
 
     def _transaction(self) -> Mapping[Kind, Any] | None:
         if not self.options.transactions:

@@ -35,7 +35,7 @@ from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.images import NO_GAPS, Gaps, gaps, nulls_for_gaps, placeholder
 from simulator.formats.debezium.keys import JsonKeys
 from simulator.formats.debezium.names import Names
-from simulator.formats.debezium.options import JsonOptions
+from simulator.formats.debezium.options import JsonOptions, unwrapping
 from simulator.formats.debezium.schema import Schema, with_envelope
 from simulator.formats.debezium.snapshots import schema_history
 from simulator.formats.format import Format, Layout, Settings
@@ -61,18 +61,15 @@ from simulator.model import (
     Table,
 )
 from simulator.text.json_style import JACKSON_BYTES
+from simulator.text.template import Piece
 from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Cell, Field, Members, PerTable
+from simulator.wire.fields import Cell, Field, Members, PerTable, Rows
 
-CONNECTORS: Final[Mapping[str, type[Connector]]] = {
-    "mariadb": MariadbConnector,
-    "mysql": MysqlConnector,
-    "postgresql": PostgresqlConnector,
-}
-# Connectors by their Java class, where a source has several.
-CLASSES: Final[Mapping[str, type[Connector]]] = {
-    "io.debezium.connector.mysql.MySqlConnector": MysqlConnector,
-    "io.debezium.connector.mariadb.MariaDbConnector": MariadbConnector,
+# The connectors that read a source, the default one first.
+CONNECTORS: Final[Mapping[str, tuple[type[Connector], ...]]] = {
+    "mariadb": (MariadbConnector, MysqlConnector),
+    "mysql": (MysqlConnector,),
+    "postgresql": (PostgresqlConnector,),
 }
 
 
@@ -94,6 +91,10 @@ class JsonWriter:
         if not self.schemas:
             return payload
         return Field("schema", PerTable(self._schema)), Field("payload", Members(payload))
+
+    def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
+        """A row of each change, as an object."""
+        return self._encoder(packed.changes).row_pieces(packed, rows)
 
     def _encoder(self, batch: ChangeBatch | None = None) -> Encoder:
         """The encoder of a batch's rows: those of snapshots have other cells, and so have rows with gaps."""
@@ -187,7 +188,8 @@ def omits(event: Event) -> bool:
 def layout(settings: Settings[JsonOptions]) -> Layout:
     options = settings.options
     numeric = options.decimal_format == "NUMERIC"
-    chosen = CLASSES.get(options.connector_class or "") or CONNECTORS[settings.source.id]
+    offered = CONNECTORS[settings.source.id]
+    chosen = next((each for each in offered if each.java_class == options.connector_class), offered[0])
     connector = chosen(options, settings.source, numeric=numeric)
     names = Names(options, connector.parts)
     envelopes = Envelopes(options, connector, names)
@@ -198,8 +200,13 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
         statements &= {SchemaChangeKind.TRUNCATE_TABLE}
     if "t" in options.skipped_operations:
         statements -= {SchemaChangeKind.TRUNCATE_TABLE}
+    writer = JsonWriter(envelopes, keys, schemas=options.value_schemas)
+    if options.transforms == "unwrap":
+        from simulator.formats.debezium.unwrap import UnwrappedWriter
+
+        writer = UnwrappedWriter(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
     return Layout(
-        JsonWriter(envelopes, keys, schemas=options.value_schemas),
+        writer,
         Routing(names.topics, {"key": ByClient()}, split="row key"),
         steps=steps,
         sends=sends(options, connector),

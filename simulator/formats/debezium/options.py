@@ -133,8 +133,60 @@ class ConnectorOptions:
     )
 
 
+_UNWRAPPED: Final = {"transforms": ("unwrap",)}
+
+
+def names(text: str) -> tuple[str, ...]:
+    """`op;source.ts_ms;table:tbl`."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unwrap:
+    """Settings of ExtractNewRecordState."""
+
+    deletes: str
+    fields: tuple[str, ...]
+    headers: tuple[str, ...]
+    fields_prefix: str
+    headers_prefix: str
+
+
+def unwrapping(options: JsonOptions) -> Unwrap:
+    return Unwrap(
+        deletes=options.unwrap_deletes,
+        fields=options.unwrap_fields,
+        headers=options.unwrap_headers,
+        fields_prefix=options.unwrap_fields_prefix,
+        headers_prefix=options.unwrap_headers_prefix,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class JsonOptions(ConnectorOptions):
+    transforms: Literal["none", "unwrap"] = option(
+        "none", "unwrap: rows without their envelope, as ExtractNewRecordState makes them."
+    )
+    unwrap_deletes: Literal["drop", "tombstone", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"] = option(
+        "tombstone",
+        "What becomes of deletes and their tombstones.",
+        name="transforms.unwrap.delete.tombstone.handling.mode",
+        where=_UNWRAPPED,
+    )
+    unwrap_fields: tuple[str, ...] = option(
+        (), "Members of the envelope behind the columns: op;source.ts_ms;table:tbl.",
+        name="transforms.unwrap.add.fields", parse=names, where=_UNWRAPPED,
+    )  # fmt: skip
+    unwrap_fields_prefix: str = option(
+        "__", "Before their names.", name="transforms.unwrap.add.fields.prefix", where=_UNWRAPPED
+    )
+    unwrap_headers: tuple[str, ...] = option(
+        (), "Members of the envelope as headers.",
+        name="transforms.unwrap.add.headers", parse=names, where=_UNWRAPPED,
+    )  # fmt: skip
+    unwrap_headers_prefix: str = option(
+        "__", "Before their names.", name="transforms.unwrap.add.headers.prefix", where=_UNWRAPPED
+    )
     value_schemas: bool = option(
         True, "Values have their schema beside them.", TRUE_FALSE, name="value.converter.schemas.enable"
     )

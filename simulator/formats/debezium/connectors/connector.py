@@ -50,6 +50,7 @@ class Connector(ABC):
     """A connector for a source, set up with these options.
 
     * `name` stands in messages; `package` in names of schemas, where it differs for MongoDB.
+    * `java_class`: its class, where a source has several connectors.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
     * `has_schema_changes`: it has a topic of schema changes.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
@@ -57,6 +58,7 @@ class Connector(ABC):
 
     name: ClassVar[str]
     parts: ClassVar[str]
+    java_class: ClassVar[str] = ""
     has_schema_changes: ClassVar[bool] = True
     row_images: ClassVar[frozenset[str] | None] = frozenset()
 

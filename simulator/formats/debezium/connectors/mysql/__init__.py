@@ -30,6 +30,7 @@ COLLATIONS: Final = {"mysql-8.0": "utf8mb4_0900_ai_ci"}
 
 class MysqlConnector(Connector):
     name: ClassVar[str] = "mysql"
+    java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
         ("table", optional(STRING)),
@@ -142,6 +143,7 @@ class MariadbConnector(MysqlConnector):
     """GTIDs are always there, with times in whole seconds; connections are not told."""
 
     name: ClassVar[str] = "mariadb"
+    java_class: ClassVar[str] = "io.debezium.connector.mariadb.MariaDbConnector"
 
     @property
     def has_gtids(self) -> bool:

@@ -1,0 +1,152 @@
+"""`transforms=unwrap`: rows without their envelope, as Debezium's SMT ExtractNewRecordState makes them.
+
+The value is the row after a change, with the members of the envelope that `add.fields` names behind its columns; what
+becomes of deletes is said by `delete.tombstone.handling.mode`:
+
+| mode | delete | tombstone |
+| --- | --- | --- |
+| drop | none | none |
+| tombstone | none | sent |
+| delete-to-tombstone | a tombstone | none |
+| rewrite | the row before, with `__deleted` of all rows | none |
+| rewrite-with-tombstone | the same | sent |
+
+Messages that are no envelopes stay as they are; that a table was emptied is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.batch import HEADERS, PackedBatch
+from simulator.delivery.routing import Destination
+from simulator.formats.debezium.envelope import Envelopes
+from simulator.formats.debezium.json import JsonWriter
+from simulator.formats.debezium.keys import JsonKeys
+from simulator.formats.debezium.options import Unwrap
+from simulator.formats.debezium.schema import STRING, Schema, optional, struct
+from simulator.formats.writing import Written, WrittenEvent
+from simulator.model import DELETE, INSERT, MARKS, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind
+from simulator.text.json_style import JACKSON_BYTES
+from simulator.text.template import Piece, join
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Field, Members
+
+ENVELOPE: Final = ("op", "ts_ms", "ts_us", "ts_ns")
+TRANSACTION: Final = ("id", "total_order", "data_collection_order")
+DELETED: Final = "deleted"
+KINDS: Final = (READ, INSERT, UPDATE, DELETE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A member of the envelope, of its source or transaction: `struct` is "" of the envelope itself."""
+
+    struct: str
+    field: str
+    name: str
+
+
+def reference(text: str, prefix: str) -> Reference:
+    """A name in `add.fields`: `op`, `table`, `source.ts_ms`, `table:tbl`.
+
+    >>> reference("table", "__").name, reference("source.ts_ms", "__").name, reference("op:kind", "__").name
+    ('__table', '__source_ts_ms', '__kind')
+    """
+    path, _, name = text.partition(":")
+    outer, dot, field = path.rpartition(".")
+    if not dot:
+        outer = "" if path in ENVELOPE else "transaction" if path in TRANSACTION else "source"
+        return Reference(outer, path, prefix + (name or path))
+    return Reference(outer, field, prefix + (name or f"{outer}_{field}"))
+
+
+class UnwrappedWriter(JsonWriter):
+    """Rows as values."""
+
+    def __init__(self, envelopes: Envelopes, keys: JsonKeys, options: Unwrap, *, schemas: bool) -> None:
+        super().__init__(envelopes, keys, schemas=schemas)
+        self.options = options
+        self.rewrites = options.deletes.startswith("rewrite")
+        payload = {field.name: field for field in envelopes.payload()}
+        self._added = [reference(text, options.fields_prefix) for text in options.fields]
+        members = [Field(each.name, _value(each, payload)) for each in self._added]
+        if self.rewrites:
+            deleted = {**dict.fromkeys((READ, INSERT, UPDATE), "false"), DELETE: "true"}
+            members.insert(0, Field(f"__{DELETED}", deleted))
+        cells = envelopes.connector.cells(snapshot=False)
+        self._members = Encoder(members, cells, JACKSON_BYTES) if members else None
+        self._headers = [
+            (each.name, Encoder([Field("v", _value(each, payload))], cells, JACKSON_BYTES))
+            for each in (reference(text, options.headers_prefix) for text in options.headers)
+        ]
+        self._rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
+
+    def value_schema(self, table: Any) -> Schema:
+        """The row's schema; with members added it is required."""
+        row = self.envelopes.row_schema(table)
+        if self._members is None:
+            return row
+        envelope = dict(self.envelopes.schema(table).fields)
+        added = [(f"__{DELETED}", optional(STRING))] if self.rewrites else []
+        for each in self._added:
+            schema = dict(envelope[each.struct].fields)[each.field] if each.struct else envelope[each.field]
+            added.append((each.name, replace(schema, default="")))
+        return struct((*row.fields, *added), row.name)
+
+    def messages(self, packed: PackedBatch) -> Iterator[Written]:
+        kind, mode = packed.changes.kind, self.options.deletes
+        if kind in MARKS:
+            yield from super().messages(packed)
+            return
+        columns = self.keys.columns(packed)
+        if kind is not DELETE or self.rewrites:
+            yield Written(self._value(packed), self._with_headers(packed, columns))
+        tombstone = mode in ("tombstone", "rewrite-with-tombstone") and self.envelopes.options.tombstones
+        if kind is DELETE and (tombstone or mode == "delete-to-tombstone"):
+            yield Written(None, columns)
+
+    def _value(self, packed: PackedBatch) -> list[Piece]:
+        pieces = self.row_pieces(packed, self._rows_of[packed.changes.kind])
+        if self._members is not None:
+            first, *rest = self._members.pieces(packed)
+            assert isinstance(first, str)
+            comma = "," if len(pieces) > 2 or pieces[0] != "{" else ""
+            pieces = [*pieces[:-1], comma + first.removeprefix("{"), *rest]
+        if not self.schemas:
+            return pieces
+        return [f'{{"schema":{self.value_schema(packed.changes.table).json()},"payload":', *pieces, "}"]
+
+    def _with_headers(self, packed: PackedBatch, columns: Mapping[str, pa.Array]) -> Mapping[str, pa.Array]:
+        if not self._headers:
+            return columns
+        count = len(packed)
+        own = []
+        for name, encoder in self._headers:
+            texts = join(encoder.pieces(packed), count).to_pylist()
+            own.append([(name, text[5:-1].strip('"').encode()) for text in texts])
+        known = columns["headers"].to_pylist() if "headers" in columns else [[]] * count
+        rows = [[*known[i], *({"name": header[i][0], "value": header[i][1]} for header in own)] for i in range(count)]
+        return {**columns, "headers": pa.array(rows, HEADERS)}
+
+    def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
+        if not isinstance(event, SchemaChange) or event.statement is not SchemaChangeKind.TRUNCATE_TABLE:
+            yield from super().event(event, to)
+
+
+def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, Any]:
+    """The value of a member by kind; null where there is no such member."""
+
+    def of(kind: Kind) -> Any:
+        field = payload.get(reference.struct or reference.field)
+        value = None if field is None else field.on(kind)
+        if reference.struct:
+            inner = value.fields if isinstance(value, Members) else ()
+            return next((each.on(kind) for each in inner if each.name == reference.field), None)
+        return value
+
+    return {kind: of(kind) for kind in KINDS}
