@@ -25,10 +25,10 @@ import pyarrow as pa
 from simulator.batch import HEADERS, PackedBatch
 from simulator.delivery.routing import Destination
 from simulator.formats.debezium.envelope import Envelopes
-from simulator.formats.debezium.json import JsonWriter
 from simulator.formats.debezium.keys import JsonKeys
 from simulator.formats.debezium.options import Unwrap
 from simulator.formats.debezium.schema import STRING, Schema, optional, struct
+from simulator.formats.debezium.writer import JsonWriter
 from simulator.formats.writing import Written, WrittenEvent
 from simulator.model import DELETE, INSERT, MARKS, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.text.json_style import JACKSON_BYTES

@@ -1,0 +1,124 @@
+"""The writer of messages with JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, PackedBatch
+from simulator.delivery.routing import Address, Destination
+from simulator.formats.debezium import schema_changes, transactions
+from simulator.formats.debezium.envelope import Envelopes
+from simulator.formats.debezium.images import NO_GAPS, Gaps, gaps, placeholder
+from simulator.formats.debezium.keys import JsonKeys
+from simulator.formats.debezium.schema import Schema, with_envelope
+from simulator.formats.writing import Written, WrittenEvent
+from simulator.model import (
+    DDL,
+    DELETE,
+    MARKS,
+    READ,
+    Column,
+    Event,
+    Heartbeat,
+    Kind,
+    SchemaChange,
+    Table,
+)
+from simulator.text.json_style import JACKSON_BYTES
+from simulator.text.template import Piece
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field, Members, PerTable, Rows
+
+
+class JsonWriter:
+    """Messages with JSON values; `keys` makes their keys and headers. Rows of a snapshot have cells of their own."""
+
+    def __init__(self, envelopes: Envelopes, keys: JsonKeys, *, schemas: bool) -> None:
+        self.envelopes, self.keys, self.schemas = envelopes, keys, schemas
+        payload = envelopes.payload()
+        self.fields = self._with_schemas(payload)
+        self._rows: dict[tuple[bool, Gaps, frozenset[Column]], Encoder] = {}
+        connector = envelopes.connector
+        cells = connector.cells(snapshot=False)
+        self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
+        self._truncate = Encoder(payload, cells, JACKSON_BYTES)
+        self._changes = Encoder(schema_changes.fields(connector, envelopes.source()), cells, JACKSON_BYTES)
+
+    def _with_schemas(self, payload: tuple[Field, ...]) -> tuple[Field, ...]:
+        if not self.schemas:
+            return payload
+        return Field("schema", PerTable(self._schema)), Field("payload", Members(payload))
+
+    def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
+        """A row of each change, as an object."""
+        return self._encoder(packed.changes).row_pieces(packed, rows)
+
+    def _encoder(self, batch: ChangeBatch | None = None) -> Encoder:
+        """The encoder of a batch's rows: those of snapshots have other cells, and so have rows with gaps."""
+        snapshot = batch is not None and batch.kind is READ
+        missing = NO_GAPS if batch is None else gaps(batch)
+        apart = frozenset(() if batch is None else (batch.table.columns[i] for i in missing[1]))
+        if (snapshot, missing, apart) not in self._rows:
+            connector, fields = self.envelopes.connector, self.fields
+            if missing[0]:
+                fields = self._with_schemas(self.envelopes.payload(no_before=True))
+
+            def cell(column: Column) -> Cell:
+                converted = connector.convert(column, snapshot=snapshot)
+                if column not in apart:
+                    return converted.cell
+                text = placeholder(converted.schema, self.envelopes.options.placeholder)
+                return replace(converted.cell, null=text)
+
+            encoder = Encoder(fields, cell, JACKSON_BYTES, member=self.envelopes.names.field)
+            self._rows[snapshot, missing, apart] = encoder
+        return self._rows[snapshot, missing, apart]
+
+    def _schema(self, table: Any, style: Any) -> str:
+        return self.envelopes.schema(table).json()
+
+    def messages(self, packed: PackedBatch) -> Iterator[Written]:
+        """A message for a row, and a tombstone behind a delete; one for the begin or end of a transaction."""
+        kind, columns = packed.changes.kind, self.keys.columns(packed)
+        if kind in MARKS:
+            pieces = self._marks.pieces(packed)
+            if self.schemas:
+                pieces = [f'{{"schema":{transactions.VALUE.json()},"payload":', *pieces, "}"]
+            yield Written(pieces, columns, self.envelopes.names.transactions)
+            return
+        yield Written(self._encoder(packed.changes).pieces(packed), columns)
+        if kind is DELETE and self.envelopes.options.tombstones:
+            yield Written(None, columns)
+
+    def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
+        envelopes = self.envelopes
+        names, connector = envelopes.names, envelopes.connector
+        if isinstance(event, Heartbeat):
+            beat = self._with_schema(schema_changes.HEARTBEAT, f'{{"ts_ms":{event.write_ms}}}')
+            yield WrittenEvent(Address(names.heartbeats, (0,), self.keys.heartbeat()), beat)
+            return
+        assert isinstance(event, SchemaChange)
+        headers = self.keys.event_headers()
+        for message in connector.published(event):
+            if message.truncated is not None:
+                text = self._truncate.encode_event(message, DDL).decode()
+                address = Address(to.topics.of(message.truncated.id), (None,))
+                yield WrittenEvent(address, self._with_schema(envelopes.schema(message.truncated), text), headers)
+            elif connector.has_schema_changes and envelopes.options.schema_changes:
+                text = self._changes.encode_event(message, DDL).decode()
+                schema = schema_changes.value_schema(connector, envelopes.source_schema())
+                address = Address(names.schema_changes, (0,), self.keys.schema_change(message))
+                yield WrittenEvent(address, self._with_schema(schema, text), headers)
+
+    def _with_schema(self, schema: Schema, text: str) -> bytes:
+        return (with_envelope(schema, text) if self.schemas else text).encode()
+
+    def columns(self, table: Table, kind: Kind) -> None:
+        return None
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        return self._encoder().text(column, array)
