@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import DeliveryFailed, SimulatorError, SinkError, UsageError
-    from simulator.library import Simulation, messages, publish, simulate, verify
+    from simulator.library import Simulation, messages, publish, simulate, verify, verify_tables
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
     from simulator.run.pipeline import Summary
     from simulator.sinks.memory import MemorySink
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from simulator.truth.decoders import decode
     from simulator.truth.decoders.change import Change, Mark, Statement
     from simulator.truth.verify.findings import Finding, Verdict
+    from simulator.truth.verify.tables import RowFinding, TableVerdict
 
 __version__ = "0.2.0"
 
@@ -42,6 +43,7 @@ _HOMES = {
     "MessageBatch": "simulator.batch",
     "OrderKey": "simulator.model",
     "RowChange": "simulator.model",
+    "RowFinding": "simulator.truth.verify.tables",
     "Simulation": "simulator.library",
     "SimulatorError": "simulator.errors",
     "Sink": "simulator.sinks.sink",
@@ -49,6 +51,7 @@ _HOMES = {
     "Statement": "simulator.truth.decoders.change",
     "Summary": "simulator.run.pipeline",
     "Table": "simulator.model",
+    "TableVerdict": "simulator.truth.verify.tables",
     "UsageError": "simulator.errors",
     "Verdict": "simulator.truth.verify.findings",
     "decode": "simulator.truth.decoders",
@@ -56,6 +59,7 @@ _HOMES = {
     "publish": "simulator.library",
     "simulate": "simulator.library",
     "verify": "simulator.library",
+    "verify_tables": "simulator.library",
 }
 
 __all__ = [
@@ -71,6 +75,7 @@ __all__ = [
     "MessageBatch",
     "OrderKey",
     "RowChange",
+    "RowFinding",
     "Simulation",
     "SimulatorError",
     "Sink",
@@ -78,6 +83,7 @@ __all__ = [
     "Statement",
     "Summary",
     "Table",
+    "TableVerdict",
     "UsageError",
     "Verdict",
     "decode",
@@ -85,6 +91,7 @@ __all__ = [
     "publish",
     "simulate",
     "verify",
+    "verify_tables",
 ]
 
 

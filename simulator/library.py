@@ -5,17 +5,17 @@ All of them take a scenario (a file, or the name of a shipped one) and the optio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
-from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of
+from simulator.run.job import SINGLE_TURNS, Job, Partitions, changes_of, job_of
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Plan
 from simulator.run.request import About, Sending, Span, Subject, check_texts, check_whole
@@ -24,8 +24,14 @@ from simulator.sinks import broker_of, parse_target
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
+from simulator.truth.expected import as_table
+from simulator.truth.known import KnownRows
 from simulator.truth.rows import Row, changes, tables_before
+from simulator.truth.verify.cells import parse_tolerance
 from simulator.truth.verify.findings import EXAMPLES, Verdict
+from simulator.truth.verify.positions import compare_tables, expected_tables, only
+from simulator.truth.verify.positions import verify_tables as verify_places
+from simulator.truth.verify.tables import ExpectedTable, TableVerdict
 from simulator.truth.verify.verify import Expectation, verify_job
 
 Key: TypeAlias = tuple[str, ...]
@@ -184,6 +190,36 @@ def verify(
     return verify_job(job, url, expectation, at_least_once=at_least_once, examples=examples)
 
 
+def verify_tables(
+    scenario: str | Path,
+    output: str | Path | Sequence[str],
+    *,
+    at: int | None = None,
+    format: str | None = None,
+    source: str | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | None = None,
+    allow_undocumented: bool = False,
+    tolerate: Sequence[str] = (),
+    examples: int = EXAMPLES,
+) -> list[TableVerdict]:
+    """Whether a consumer's tables hold the rows before turn `at` (None: those at the end of a script): a verdict each.
+
+    `output` is one or more of: a file `.parquet`, `.csv` or `.jsonl` named for its table or given as `orders=FILE`, a
+    folder of them, `sqlite:FILE`, `mysql://USER@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE`. With a `format`, what
+    its messages lose is not expected. `tolerate` compares columns less strictly: `total=round:2`, `*_at=ms`,
+    `orders.note=trim`, `seen_at=zone:+08:00`, `name=nocase`, `loaded_at=ignore`. Raises UsageError for tables and
+    columns that are not there, SinkError.
+    """
+    check_whole("at", at)
+    check_whole("examples", examples)
+    places = [str(output)] if isinstance(output, str | Path) else list(output)
+    subject = _subject(scenario, format or "", source, seed, settings, "kafka", allow_undocumented)
+    job = job_of(subject) if format else changes_of(subject)
+    tolerances = [parse_tolerance(text) for text in tolerate]
+    return verify_places(job, places, at, tolerances=tolerances, examples=examples)
+
+
 @dataclass(frozen=True)
 class Simulation:
     """A run in memory: its messages, the row changes behind them, and the rows that a consumer of them holds.
@@ -247,6 +283,34 @@ class Simulation:
             for batch in self._batches:
                 sink.send(batch)
             sink.flush()
+
+    def verify(
+        self, output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]], *, tolerate: Sequence[str] = ()
+    ) -> list[TableVerdict]:
+        """Whether a consumer that began with nothing holds the right rows after all messages: a verdict for each table.
+
+        `output` is a folder or database that has all tables (see `verify_tables`), or rows by table (`shop.orders`, or
+        `orders`) as mappings, whose values are texts as the database's client prints them, or Python's. `tolerate` is
+        as `verify_tables` has it. Raises UsageError for tables and columns that are not there, SinkError.
+        """
+        tolerances = [parse_tolerance(text) for text in tolerate]
+        known = KnownRows(self.job.format, self.job.codec, self.job.unsent)
+        assert self.plan.stop is not None
+        tables = expected_tables(self.job.stream, self.plan.stop, known)
+        if not self.plan.snapshot:
+            sent = self._sent()
+            tables = [
+                only(table, self._is_sent(sent.get(table.id, set()), self.keys[str(table.id)])) for table in tables
+            ]
+        return compare_tables(self.job.stream, self.plan.stop, tables, output, tolerances)
+
+    def _is_sent(self, keys: set[Key], names: tuple[str, ...]) -> Callable[[ExpectedTable, Sequence[Any]], list[bool]]:
+        def mask(table: ExpectedTable, arrays: Sequence[Any]) -> list[bool]:
+            own = [i for i, column in enumerate(table.columns) if not names or column.name in names]
+            rows = as_table([table.columns[i] for i in own], [arrays[i] for i in own], self._texts).to_pylist()
+            return [_key(names, row) in keys for row in rows]
+
+        return mask
 
     def _sent(self) -> dict[TableId, set[Key]]:
         """The keys of the rows that changes left behind, under the last names of their tables."""

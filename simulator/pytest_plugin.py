@@ -100,6 +100,21 @@ class Cdc:
             lead = f"{table}: {len(problems)} rows are not as expected, of {len(typed)}."
             raise AssertionError("\n".join([lead, *shown]))
 
+    def verify(
+        self, output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]], *, tolerate: Iterable[str] = ()
+    ) -> None:
+        """Fail unless a consumer's tables hold the expected rows, of all tables; the failure names rows and causes.
+
+        `output` is a folder of files (`orders.parquet`, `.csv`, `.jsonl`), a database (`sqlite:FILE`, `mysql://…`,
+        `postgresql://…`), or rows by table. `tolerate` compares columns less strictly: `total=round:2`, `*_at=ms`.
+        """
+        __tracebackhide__ = True
+        with _sentences():
+            verdicts = self._run.verify(output, tolerate=list(tolerate))
+        wrong = [str(verdict) for verdict in verdicts if not verdict.ok]
+        if wrong:
+            raise AssertionError("\n".join(wrong))
+
     def _explained(self, table: str, names: tuple[str, ...], key: Key, problem: str) -> str:
         """The problem of a row, and the change that left it as it should be."""
         text = "  " + ", ".join(f"{name}={value}" for name, value in zip(names, key, strict=False)) + f": {problem}"

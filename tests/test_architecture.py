@@ -50,6 +50,7 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 HOMES: Final = {
     "click": ("cli/*", "compare/terminal.py"),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
+    "duckdb": ("truth/verify/consumed.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
     "fastavro": ("compare/members.py", "truth/decoders/*", "truth/verify/files.py", "lazy"),
@@ -59,8 +60,8 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
-    "psycopg": ("sql/server/postgresql/*", "lazy"),
-    "pymysql": ("sql/server/mysql/*", "lazy"),
+    "psycopg": ("sql/server/postgresql/*", "truth/verify/consumed.py", "lazy"),
+    "pymysql": ("sql/server/mysql/*", "truth/verify/consumed.py", "lazy"),
     "pyspark": ("spark/*",),  # at the top of the data source alone: its classes are Spark's
     "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),

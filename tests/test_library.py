@@ -23,8 +23,8 @@ options of `cdcsim`. The docstrings make this page: `pytest tests/test_library.p
 """
 # Described at length; of the others the page has the first sentence.
 LONG = (
-    *("messages", "publish", "simulate", "Simulation", "verify", "Verdict", "decode", "Change"),
-    *("Message", "RowChange"),
+    *("messages", "publish", "simulate", "Simulation", "verify", "Verdict", "verify_tables", "TableVerdict"),
+    *("decode", "Change", "Message", "RowChange"),
 )
 
 

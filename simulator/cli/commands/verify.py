@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import gathered, job_options, opened
+from simulator.cli.opening import gathered, job_options, opened, report_errors
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TURNS,
     WholeNumber,
-    format_option,
+    complete_format,
     route_option,
     scenario_argument,
     snapshot_option,
     start_option,
 )
+from simulator.errors import UsageError
 from simulator.run.request import Subject
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 
 @cli.command()
 @scenario_argument
-@format_option
 @click.option(
-    "--from", "origin", required=True, metavar="URL",
+    "-f", "--format", default="", metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
+    help="The format of the messages; with --table, expect what a consumer of this format can know.",
+)  # fmt: skip
+@click.option(
+    "--from", "origin", metavar="URL",
     help="Read messages from kafka://HOST:PORT/TOPIC, file:DIR?partitions=N, parquet:DIR, a file, or - (stdin).",
 )  # fmt: skip
 @click.option(
@@ -56,10 +60,24 @@ if TYPE_CHECKING:
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the counts and the first findings of each kind to a file as JSON.",
 )  # fmt: skip
+@click.option(
+    "--table", "tables", multiple=True, metavar="[NAME=]FILE|URL",
+    help="Compare a consumer's table instead: .parquet, .csv, .jsonl, a folder of them, sqlite:FILE, duckdb:FILE, "
+    "mysql://…, postgresql://… (#NAME: its name there).",
+)  # fmt: skip
+@click.option(
+    "--at", type=WholeNumber(0, MOST_TURNS), metavar="TURN",
+    help="Expect the rows before the first transaction at or after this turn; default: the end of a script.",
+)  # fmt: skip
+@click.option(
+    "--tolerate", "tolerances", multiple=True, metavar="COLUMN=FORM",
+    help="Compare columns less strictly: round:N, ms, s, trim, nocase, zone:+08:00 or ignore; COLUMN may be "
+    "orders.note or *_at.",
+)  # fmt: skip
 @gathered(subject=Subject)
 def verify(
     subject: Subject,
-    origin: str,
+    origin: str | None,
     limit: int | None,
     turns: int | None,
     start_at: int,
@@ -68,15 +86,33 @@ def verify(
     record: Path | None,
     at_least_once: bool,
     report: Path | None,
+    tables: tuple[str, ...],
+    at: int | None,
+    tolerances: tuple[str, ...],
 ) -> int:
-    """Compare messages that were read back with those that the run sent; exit status 1 if anything is wrong.
+    """Compare messages that were read back, or a consumer's tables, with those of the run; exit status 1 if anything is
+    wrong.
 
     \b
     cdcsim run orders -f canal-json --limit 100k --to file:out?partitions=6 --record run.json
     cdcsim verify orders -f canal-json --from file:out?partitions=6 --record run.json
+    cdcsim verify orders -f canal-json --table sqlite:consumer.db --at 20000
     """
     from simulator.sinks import broker_of
     from simulator.truth.verify.verify import Expectation, recorded, verify_job
+
+    if (origin is None) == (not tables):
+        raise UsageError("verify: expected either --from for messages, or --table for tables.")
+    if tables:
+        given = (limit, turns, snapshot, route, record)
+        if any(value is not None for value in given) or start_at or at_least_once:
+            raise UsageError("verify --table takes the turn of the rows, --at; options of messages go with --from.")
+        return _verify_tables(subject, tables, at, tolerances, report)
+    if at is not None or tolerances:
+        raise UsageError("--at and --tolerate are about tables: they go with --table.")
+    assert origin is not None
+    if not subject.format:
+        raise UsageError("verify --from needs -f FORMAT, the format of the messages.")
 
     expectation = Expectation(limit, turns, start_at, snapshot, route)
     if record is not None:
@@ -84,6 +120,29 @@ def verify(
     job = opened(subject, broker_of(origin))
     verdict = verify_job(job, origin, expectation, at_least_once=at_least_once)
     return print_verdict(verdict, report)
+
+
+def _verify_tables(
+    subject: Subject, places: tuple[str, ...], at: int | None, tolerances: tuple[str, ...], report: Path | None
+) -> int:
+    import orjson
+
+    from simulator.run.job import changes_of
+    from simulator.truth.verify.cells import parse_tolerance
+    from simulator.truth.verify.positions import verify_tables
+
+    if subject.format:
+        job = opened(subject)
+    else:
+        job = changes_of(subject)
+        report_errors(job.stream)
+    verdicts = verify_tables(job, places, at, tolerances=[parse_tolerance(text) for text in tolerances])
+    if report is not None:
+        facts = {"ok": all(each.ok for each in verdicts), "tables": [each.as_dict() for each in verdicts]}
+        report.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str) + b"\n")
+    for verdict in verdicts:
+        click.echo(str(verdict))
+    return 0 if all(verdict.ok for verdict in verdicts) else 1
 
 
 def print_verdict(verdict: Verdict, report: Path | None) -> int:

@@ -1,0 +1,157 @@
+"""Why a row of a consumer is wrong: its last changes, found in the stream, and the state that it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import ChangeBatch, decoded
+from simulator.model import DELETE, INSERT, Kind, OrderKey, TableId
+from simulator.stream.engine.block import Stream
+from simulator.truth.verify.tables import Cells, WrongRow, cell
+
+# Blocks before the position that are searched for the changes of a row.
+MOST_BLOCKS: Final = 16
+
+# A row's images compared as a comparison compares them: with its tolerances.
+Seen: TypeAlias = Callable[[Cells], Cells]
+
+
+@dataclass(frozen=True, slots=True)
+class RowState:
+    """A change of a row, and its cells before and after; None where there is no such row, or has another key."""
+
+    order: OrderKey
+    kind: Kind
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+class Causes:
+    """Searches the history of rows of one table before a turn, newest changes first."""
+
+    def __init__(self, stream: Stream, turn: int, table: TableId, key: Sequence[str]) -> None:
+        self._stream, self._turn, self._table, self._key = stream, turn, table, tuple(key)
+        self._read: dict[int, list[ChangeBatch]] = {}  # changes of the table by the first turn of their block
+
+    def cause(self, wrong: WrongRow, key: Cells, found: Cells | None) -> str:
+        """A sentence about a row: the state that it has, and the changes that it lacks."""
+        if not self._key:
+            return ""
+        history, first = self._history(key, found)
+        if not history:
+            return f"its last change is before turn {first:,}" if first else "no change of it is in the stream"
+        last = history[0]
+        if wrong is WrongRow.EXTRA and last.kind is DELETE:
+            states = [n for n, state in enumerate(history) if _same(state.after, found)]
+            had = f"it has the state after {history[states[0]].order}; " if states else ""
+            if not states and _same(history[-1].before, found):
+                had = f"it has the state before {history[-1].order}; "
+            return f"{had}it was deleted at {last.order}, which was not applied"
+        if wrong is WrongRow.MISSING:
+            deleted = next((state for state in history if state.kind is DELETE), None)
+            if deleted is not None and deleted is not last:
+                return f"it was deleted at {deleted.order} and inserted again; its last change is {_words(last)}"
+            return f"its last change is {_words(last)}"
+        if found is not None:
+            for number, state in enumerate(history):
+                if _same(state.after, found):
+                    if not number:
+                        return f"its last change is {_words(last)}"
+                    return f"it has the state after {state.order}; {_missing(history[:number])}"
+            if _same(history[-1].before, found):
+                return f"it has the state before {history[-1].order}; {_missing(history)}"
+        return f"its last change is {_words(last)}; no state of it is like this one"
+
+    def _history(self, key: Cells, found: Cells | None) -> tuple[list[RowState], int]:
+        """Changes of a row, newest first, as far as they were searched, and the turn at which that ended: up to the
+        state that was found, or where the row begins."""
+        step = self._stream.block_turns
+        stop, states = self._turn, list[RowState]()
+        for _ in range(MOST_BLOCKS):
+            if stop <= 0:
+                break
+            first = self._stream.border(max(0, (stop - 1) // step * step))
+            if first >= stop:
+                first = self._stream.border(max(0, first - step))
+            own = [state for batch in self._batches(first, stop) for state in self._states(batch, key)]
+            states += sorted(own, key=lambda state: state.order, reverse=True)
+            stop = first
+            if found is None and states:
+                break
+            if any(state.kind is INSERT or _same(state.after, found) for state in states):
+                break
+        return states, stop
+
+    def _batches(self, first: int, stop: int) -> list[ChangeBatch]:
+        """The table's changes in a range of turns, kept for the next row."""
+        if first not in self._read:
+            block = self._stream.read(first, stop)
+            self._read[first] = [batch for batch in block.batches if batch.table.id == self._table]
+        return self._read[first]
+
+    def _states(self, batch: ChangeBatch, key: Cells) -> list[RowState]:
+        """The changes of a batch that are about a row."""
+        table = batch.table
+        if not all(name in table.positions for name in self._key):
+            return []
+        states = []
+        rows = np.zeros(len(batch), dtype=bool)
+        after_of = None if batch.after is None else batch.after.__getitem__
+        before_of = None if batch.before is None else batch.full_before
+        for image in (after_of, before_of):
+            if image is not None:
+                same = np.ones(len(batch), dtype=bool)
+                for name in self._key:
+                    same &= _equal(decoded(image(table.positions[name])), key[name])
+                rows |= same
+        for row in np.flatnonzero(rows).tolist():
+            order = OrderKey(batch.envelope.phase, int(batch.envelope.turn[row]), int(batch.envelope.ordinal[row]))
+            before, after = (
+                self._image(None if image is None else [image(i) for i in range(len(table.columns))], batch, row, key)
+                for image in (before_of, after_of)
+            )
+            states.append(RowState(order, batch.kind, before, after))
+        return states
+
+    def _image(
+        self, arrays: Sequence[pa.Array] | None, batch: ChangeBatch, row: int, key: Cells
+    ) -> Mapping[str, Any] | None:
+        """A row's cells, unless it has another key there."""
+        if arrays is None:
+            return None
+        cells = {c.name: cell(decoded(a), row) for c, a in zip(batch.table.columns, arrays, strict=True)}
+        return cells if all(cells[name] == key[name] for name in self._key) else None
+
+
+def _equal(array: pa.Array, value: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    if pa.types.is_temporal(array.type):
+        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    if value is None or isinstance(value, str) != pa.types.is_string(array.type):
+        return np.zeros(len(array), dtype=bool)
+    return np.asarray(pc.equal(array, pa.scalar(value, array.type)).fill_null(False))
+
+
+def _same(state: Mapping[str, Any] | None, found: Cells | None) -> bool:
+    if state is None or found is None:
+        return False
+    return all(state.get(name) == value for name, value in found.items())
+
+
+def _words(state: RowState) -> str:
+    return f"{state.kind.name} at {state.order}"
+
+
+def _missing(states: Sequence[RowState]) -> str:
+    """`3 later changes are missing: 2 UPDATE, 1 DELETE (turn 7.0 to turn 9.0)`."""
+    counts = Counter(state.kind.name for state in states)
+    if len(states) == 1:
+        return f"{_words(states[0])} is missing"
+    kinds = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{len(states)} later changes are missing: {kinds}, from {states[-1].order} to {states[0].order}"

@@ -1,0 +1,194 @@
+"""Columns of a consumer's table as the carriers of the columns expected, and tolerances that both sides go through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.carriers import cut_times
+from simulator.errors import OptionError
+from simulator.model import Column
+from simulator.sources.source import Source
+from simulator.truth.verify.consumed import text_of
+
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+FORMS: Final = "round:N, ms, s, trim, nocase, zone:+08:00 or ignore"
+_ZONE: Final = re.compile(r"([+-])(\d\d):(\d\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What does not count in columns: `*.total=round:2`. `both` is what both sides go through, `found` the consumer's
+    alone, before that."""
+
+    pattern: str
+    both: Callable[[pa.Array], pa.Array] = lambda array: array
+    found: Callable[[pa.Array], pa.Array] = lambda array: array
+    ignored: bool = False
+
+    def fits(self, table: str, column: str) -> bool:
+        name = f"{table}.{column}" if "." in self.pattern else column
+        return fnmatchcase(name.lower(), self.pattern.lower())
+
+
+def parse_tolerance(text: str) -> Tolerance:
+    """`total=round:2`, `orders.note=trim`, `*_at=ms`, `*=nocase`. Raises OptionError."""
+    pattern, given, form = text.partition("=")
+    word, _, argument = form.partition(":")
+    if given and pattern:
+        match word:
+            case "ignore":
+                return Tolerance(pattern, ignored=True)
+            case "trim":
+                return Tolerance(pattern, lambda array: _texts(array, pc.utf8_rtrim_whitespace))
+            case "nocase":
+                return Tolerance(pattern, lambda array: _texts(array, pc.utf8_lower))
+            case "ms":
+                return Tolerance(pattern, lambda array: _times(array, 1_000))
+            case "s":
+                return Tolerance(pattern, lambda array: _times(array, 1_000_000))
+            case "round" if argument.isdigit() and len(argument) < 3:
+                return Tolerance(pattern, lambda array: _rounded(array, int(argument)))
+            case "zone" if match := _ZONE.fullmatch(argument):
+                minutes = int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3]))
+                return Tolerance(pattern, found=lambda array: _in_utc(array, minutes * 60_000_000))
+    raise OptionError(f"--tolerate {text}: expected COLUMN=FORM, the form being {FORMS}.")
+
+
+def _texts(array: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    return change(array) if pa.types.is_string(array.type) else array
+
+
+def _times(array: pa.Array, unit_us: int) -> pa.Array:
+    is_time = pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type)
+    return cut_times(array, unit_us) if is_time else array
+
+
+def _rounded(array: pa.Array, digits: int) -> pa.Array:
+    if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+        return pc.round(array, digits, "half_towards_infinity")
+    return array
+
+
+def _in_utc(array: pa.Array, east_us: int) -> pa.Array:
+    if not pa.types.is_timestamp(array.type):
+        return array
+    return pc.subtract(array, pa.scalar(east_us, pa.duration("us")))
+
+
+# ------------------------------------------------------------------------------------------------------------- carriers
+
+
+def as_carrier(array: pa.Array, column: Column, carrier: pa.DataType, source: Source) -> tuple[pa.Array, pa.Array]:
+    """A consumer's values as the carrier holds them, and where they cannot be read as such (null there).
+
+    Arrow casts what it can without losing anything; other values are read as the database's client prints them.
+    """
+    array = decoded(array)
+    if array.type == carrier:
+        return array, None
+    try:
+        return _cast(array, carrier), None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return _parsed(array, column, carrier, source)
+
+
+def _cast(array: pa.Array, carrier: pa.DataType) -> pa.Array:
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), carrier)
+    if pa.types.is_timestamp(carrier) and pa.types.is_timestamp(array.type):
+        return array.cast(pa.timestamp(array.type.unit)).cast(carrier)
+    if pa.types.is_duration(carrier) and pa.types.is_time(array.type):
+        return array.cast(pa.time64("us")).cast(pa.int64()).cast(carrier)
+    if pa.types.is_binary(carrier) and pa.types.is_string(array.type):
+        raise pa.ArrowTypeError("text is no bytes")  # it is a literal
+    if pa.types.is_string(carrier) and not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        raise pa.ArrowTypeError("not a text")
+    if pa.types.is_integer(carrier) and pa.types.is_boolean(array.type):
+        return array.cast(pa.int8()).cast(carrier)
+    return array.cast(carrier)
+
+
+def _parsed(array: pa.Array, column: Column, carrier: pa.DataType, source: Source) -> tuple[pa.Array, pa.Array]:
+    encoded = array.dictionary_encode() if not pa.types.is_nested(array.type) else None
+    values = array.to_pylist() if encoded is None else encoded.dictionary.to_pylist()
+    read = [_literal(value, column, carrier, source) for value in values]
+    good = [each.cast(carrier) if each is not None else pa.nulls(1, carrier) for each in read]
+    parsed = pa.concat_arrays(good) if good else pa.nulls(0, carrier)
+    bad = pa.array([each is None for each in read], pa.bool_())
+    if encoded is not None:
+        parsed, bad = parsed.take(encoded.indices), bad.take(encoded.indices).fill_null(False)
+    return parsed, bad
+
+
+def _literal(value: Any, column: Column, carrier: pa.DataType, source: Source) -> pa.Array | None:
+    """One value as an array of one; None where it cannot be read."""
+    if value is None:
+        return pa.nulls(1, carrier)
+    if isinstance(value, bytes) and pa.types.is_binary(carrier):
+        return pa.array([value], carrier)
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    try:
+        return decoded(source.parse_values([text_of(value)], column.type))
+    except (ValueError, ArithmeticError, TypeError, LookupError, pa.ArrowException):
+        return None
+
+
+# --------------------------------------------------------------------------------------------------------------- hashes
+
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_NULL: Final = np.uint64(0x7C0FFEE123456789)
+_BAD: Final = np.uint64(0x0BADBADBADBADBAD)
+
+
+def hashes(arrays: Sequence[pa.Array], bad: Sequence[pa.Array | None] = ()) -> Hashes:
+    """A hash of each row of columns: equal rows have equal ones, in this process."""
+    count = len(arrays[0]) if arrays else 0
+    total: Hashes = np.zeros(count, dtype=np.uint64)
+    for number, array in enumerate(arrays):
+        one = _hashes(array)
+        if array.null_count:
+            one = np.where(np.asarray(array.is_null()), _NULL, one)
+        if number < len(bad) and (wrong := bad[number]) is not None:
+            one = np.where(np.asarray(wrong), _BAD, one)
+        total = _mixed(total * _FACTOR + one + np.uint64(number + 1))
+    return total
+
+
+def _mixed(values: Hashes) -> Hashes:
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed
+
+
+def _hashes(array: pa.Array) -> Hashes:
+    type = array.type
+    if pa.types.is_boolean(type):
+        array = array.cast(pa.int8())
+    elif pa.types.is_temporal(type):
+        array = array.view(pa.int32() if type.bit_width == 32 else pa.int64())
+    elif not pa.types.is_integer(type) and not pa.types.is_floating(type):
+        encoded = array.dictionary_encode()
+        own = np.array([hash(value) & 0xFFFFFFFFFFFFFFFF for value in encoded.dictionary.to_pylist()], dtype=np.uint64)
+        indices = np.asarray(encoded.indices.fill_null(0)).astype(np.int64)
+        return _mixed(own[indices]) if len(own) else np.zeros(len(array), dtype=np.uint64)
+    values = np.asarray(array.fill_null(0) if array.null_count else array)
+    if pa.types.is_floating(array.type):
+        wide = values.astype(np.float64)
+        # every NaN is the same, and a zero has no sign
+        values = np.where(np.isnan(wide), np.float64("nan"), wide + 0.0).view(np.int64)
+    converted: Hashes = values.astype(np.int64).view(np.uint64) if values.dtype != np.uint64 else values
+    return _mixed(converted + _FACTOR)

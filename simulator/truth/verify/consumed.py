@@ -1,0 +1,268 @@
+"""A consumer's tables, as files and in databases: rows as record batches, read anew as often as they are asked for.
+
+| `--table` | what it is |
+| --- | --- |
+| `out/orders.parquet`, a folder of such files | Parquet; also folders with `column=value` parts |
+| `out/orders.csv` | CSV with a header; an empty field is null, `""` the empty text |
+| `out/orders.jsonl` | one object a row |
+| `sqlite:FILE` | a database of SQLite |
+| `mysql://USER:PASSWORD@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE` | databases, read by their drivers |
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.dataset as dataset
+
+from simulator.errors import MissingPackage, SinkError, UsageError
+from simulator.sinks.url import public
+
+ROWS: Final = 50_000
+SUFFIXES: Final = (".parquet", ".csv", ".jsonl")
+# Whether a name is quoted by ` or ".
+QUOTES: Final = {"mysql": "`"}
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed:
+    """A table of a consumer. `rows` reads it: batches of at most some ten thousand rows."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+
+
+def open_table(place: str, table: str) -> Consumed:
+    """The table behind a path or URL. Raises UsageError, SinkError, MissingPackage."""
+    scheme = place.partition(":")[0]
+    if scheme in DATABASES and place != scheme:
+        return _in_database(place, scheme, table)
+    path = Path(place.removeprefix("file:"))
+    if path.is_dir():
+        own = [path / f"{table}{suffix}" for suffix in SUFFIXES]
+        path = next((file for file in own if file.exists()), path)
+    if not path.exists():
+        raise UsageError(f"--table {place}: there is no such file or folder.")
+    if path.is_dir() or path.suffix == ".parquet":
+        return _parquet(path)
+    if path.suffix == ".csv":
+        return _csv(path)
+    if path.suffix == ".jsonl":
+        return _json_lines(path)
+    raise UsageError(f"--table {place}: its suffix is none of {', '.join(SUFFIXES)}.")
+
+
+# ---------------------------------------------------------------------------------------------------------------- files
+
+
+def _parquet(path: Path) -> Consumed:
+    try:
+        files = dataset.dataset(path, format="parquet", partitioning="hive" if path.is_dir() else None)
+        names = files.schema.names
+        if not names:
+            raise UsageError(f"--table {path}: there are no files of Parquet.")
+    except (pa.ArrowInvalid, OSError) as error:
+        raise SinkError(f"{path}: it is no whole file of Parquet: {_first_line(error)}.") from None
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from files.to_batches(columns=list(columns), batch_size=ROWS)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
+
+    return Consumed(str(path), names, rows)
+
+
+def _csv(path: Path) -> Consumed:
+    def opened(columns: Sequence[str] | None) -> csv.CSVStreamingReader:
+        types = None if columns is None else dict.fromkeys(columns, pa.string())
+        convert = csv.ConvertOptions(
+            column_types=types, include_columns=columns, null_values=[""], strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )  # fmt: skip
+        return csv.open_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=convert)
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            with opened(columns) as reader:
+                yield from reader
+        except (pa.ArrowInvalid, OSError) as error:
+            raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
+
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            import csv as text_csv
+
+            names = next(text_csv.reader(file), [])
+    except (OSError, UnicodeDecodeError) as error:
+        raise SinkError(f"{path}: {error}.") from None
+    if not names:
+        raise UsageError(f"--table {path}: it is empty: not even a header is there.")
+    return Consumed(str(path), names, rows)
+
+
+def _json_lines(path: Path) -> Consumed:
+    def objects() -> Iterator[dict[str, Any]]:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    row = json.loads(line, parse_float=str)
+                except ValueError as error:
+                    raise SinkError(f"{path}:{number}: no JSON: {error}.") from None
+                if not isinstance(row, dict):
+                    raise SinkError(f"{path}:{number}: no JSON object.")
+                yield row
+
+    names = list(next(objects(), {}))
+    if not names:
+        raise UsageError(f"--table {path}: it is empty, so nobody knows its columns.")
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from _batches(((row.get(name) for name in columns) for row in objects()), columns)
+
+    return Consumed(str(path), names, rows)
+
+
+# ------------------------------------------------------------------------------------------------------------ databases
+
+
+def _sqlite(place: str) -> Any:
+    path = Path(place.partition(":")[2].removeprefix("//"))
+    if not path.is_file():
+        raise UsageError(f"--table {place}: there is no file {str(path)!r}.")
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection.text_factory = lambda data: data.decode(errors="surrogateescape")
+    return connection
+
+
+def _duckdb(place: str) -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingPackage("tables of DuckDB need its driver: pip install duckdb.") from None
+    return duckdb.connect(place.partition(":")[2].removeprefix("//"), read_only=True)
+
+
+def _mysql(place: str) -> Any:
+    try:
+        import pymysql
+        from pymysql.cursors import SSCursor
+    except ImportError:
+        raise MissingPackage("tables of MySQL need PyMySQL: pip install 'cdc-simulator[mysql]'.") from None
+    url = urlsplit(place)
+    return pymysql.connect(
+        host=url.hostname or "localhost", port=url.port or 3306, user=unquote(url.username or "root"),
+        password=unquote(url.password or ""), database=url.path.strip("/") or None, charset="utf8mb4",
+        cursorclass=SSCursor, connect_timeout=10, init_command="SET time_zone = '+00:00'",
+    )  # fmt: skip
+
+
+def _postgresql(place: str) -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingPackage("tables of PostgreSQL need psycopg: pip install 'cdc-simulator[postgresql]'.") from None
+    return psycopg.connect(place, options="-c TimeZone=UTC", connect_timeout=10)
+
+
+DATABASES: Final[dict[str, Callable[[str], Any]]] = {
+    "sqlite": _sqlite,
+    "duckdb": _duckdb,
+    "mysql": _mysql,
+    "mariadb": _mysql,
+    "postgresql": _postgresql,
+}
+
+
+def _in_database(place: str, scheme: str, table: str) -> Consumed:
+    quote = QUOTES.get("mysql" if scheme == "mariadb" else scheme, '"')
+
+    def quoted(name: str) -> str:
+        return ".".join(f"{quote}{part.replace(quote, 2 * quote)}{quote}" for part in name.split("."))
+
+    def selected(what: str, end: str = "") -> Iterator[Any]:
+        try:
+            with closing(DATABASES[scheme](place)) as connection, closing(connection.cursor()) as cursor:
+                cursor.execute(f"SELECT {what} FROM {quoted(table)}{end}")
+                yield [column[0] for column in cursor.description]
+                while rows := cursor.fetchmany(ROWS):
+                    yield from rows
+        except (UsageError, MissingPackage):
+            raise
+        except Exception as error:  # each driver has errors of its own
+            raise UsageError(
+                f"--table {public(place)}: table {table!r} cannot be read: {_first_line(error)}."
+            ) from None
+
+    with closing(selected("*", " WHERE 1 = 0")) as found:  # type: ignore[type-var]
+        names = list(next(found))
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with closing(selected(", ".join(map(quoted, columns)))) as found:  # type: ignore[type-var]
+            next(found)
+            yield from _batches(found, columns)
+
+    return Consumed(f"{table} of {public(place)}", names, rows)
+
+
+def rows_of(name: str, names: Sequence[str], tuples: Sequence[tuple[Any, ...]]) -> Consumed:
+    """Rows in memory as a table."""
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        positions = [list(names).index(column) for column in columns]
+        yield from _batches((tuple(row[position] for position in positions) for row in tuples), columns)
+
+    return Consumed(name, names, rows)
+
+
+def _batches(rows: Iterator[Any], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    waiting: list[tuple[Any, ...]] = []
+    for row in rows:
+        waiting.append(tuple(row))
+        if len(waiting) == ROWS:
+            yield _batch(waiting, names)
+            waiting = []
+    if waiting:
+        yield _batch(waiting, names)
+
+
+def _batch(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([array_of(list(column)) for column in zip(*rows, strict=True)], list(names))
+
+
+def array_of(values: Sequence[Any]) -> pa.Array:
+    """Python values as an array; of several types, or of types that Arrow has not, as texts."""
+    if not any(isinstance(value, dict | list | str) for value in values):
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            pass
+    return pa.array([None if value is None else text_of(value) for value in values], pa.string())
+
+
+def text_of(value: Any) -> str:
+    """A value as text: documents as JSON, times with a blank."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "1" if value else "0"
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        case bytes() | bytearray() | memoryview():
+            return bytes(value).hex()
+    return str(value)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,174 @@
+"""From a job and `--table` to verdicts: each table that is expected at a turn against the consumer's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from simulator.batch import decoded
+from simulator.errors import UsageError, did_you_mean
+from simulator.model import Column, TableId
+from simulator.run.job import Job
+from simulator.stream.engine.block import SnapshotBlock, Stream
+from simulator.truth.known import KnownRows
+from simulator.truth.verify.causes import Causes
+from simulator.truth.verify.cells import Tolerance
+from simulator.truth.verify.consumed import DATABASES, SUFFIXES, Consumed, open_table, rows_of
+from simulator.truth.verify.findings import EXAMPLES
+from simulator.truth.verify.tables import Comparer, ExpectedTable, TableVerdict
+
+
+def verify_tables(
+    job: Job,
+    places: Sequence[str],
+    turn: int | None,
+    *,
+    tolerances: Sequence[Tolerance] = (),
+    examples: int = EXAMPLES,
+) -> list[TableVerdict]:
+    """Compare a consumer's tables with the rows before a turn (None: those at the end of a script).
+
+    A place is `NAME=PLACE`, NAME being the table's, or a place whose file names it, or a folder or database with all
+    tables by their names. Raises UsageError, SinkError, MissingPackage.
+    """
+    stream = job.stream
+    at = _border(job, turn)
+    known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
+    tables = expected_tables(stream, at, known)
+    pairs = [(table, open_table(place, name)) for table, place, name in _pairs(places, tables)]
+    return _compared(stream, at, pairs, tolerances, examples)
+
+
+def _compared(
+    stream: Stream,
+    turn: int,
+    pairs: Sequence[tuple[ExpectedTable, Consumed]],
+    tolerances: Sequence[Tolerance],
+    examples: int = EXAMPLES,
+) -> list[TableVerdict]:
+    verdicts = []
+    for table, consumed in pairs:
+        comparer = Comparer(table, consumed, stream.source, tolerances)
+        causes = Causes(stream, turn, table.id, comparer.key)
+        verdicts.append(comparer.compare(causes.cause, examples))
+    return verdicts
+
+
+def compare_tables(
+    stream: Stream,
+    turn: int,
+    tables: Sequence[ExpectedTable],
+    output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]],
+    tolerances: Sequence[Tolerance],
+) -> list[TableVerdict]:
+    """Compare all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
+    if not isinstance(output, Mapping):
+        pairs = [(table, open_table(place, name)) for table, place, name in _pairs([str(output)], tables)]
+        return _compared(stream, turn, pairs, tolerances)
+    names = {name: table for table in tables for name in (table.id.name, str(table.id))}
+    for name in output:
+        if name not in names:
+            raise UsageError(f"no table {name!r} is expected.{did_you_mean(name, names)}")
+    by_table = {names[name].id: list(rows) for name, rows in output.items()}
+    return _compared(
+        stream, turn, [(t, in_memory(t.id, by_table.get(t.id, []), t.columns)) for t in tables], tolerances
+    )
+
+
+def in_memory(table: TableId, rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> Consumed:
+    """Rows as a consumer's table; one without rows has all columns."""
+    names = list(dict.fromkeys(name for row in rows for name in row)) or [column.name for column in columns]
+    return rows_of(str(table), names, [tuple(row.get(name) for name in names) for row in rows])
+
+
+def only(table: ExpectedTable, mask: Callable[[ExpectedTable, Sequence[pa.Array]], Sequence[bool]]) -> ExpectedTable:
+    """A table with those rows alone that a function of its columns names."""
+
+    def rows() -> Iterator[Sequence[pa.Array]]:
+        for arrays in table.rows():
+            chosen = pa.array(mask(table, arrays), pa.bool_())
+            yield [decoded(array).filter(chosen) for array in arrays]
+
+    return replace(table, rows=rows)
+
+
+def _border(job: Job, turn: int | None) -> int:
+    if turn is None:
+        if job.stream.turns is None:
+            raise UsageError(
+                f"{job.scenario.file} has no end: name a turn, as in --at 100000 (a run's summary names one)."
+            )
+        return job.stream.turns
+    if job.stream.turns is not None and turn > job.stream.turns:
+        raise UsageError(f"--at {turn}: {job.scenario.file} ends at turn {job.stream.turns}.")
+    return job.stream.border(turn)
+
+
+def expected_tables(stream: Stream, turn: int, known: KnownRows | None) -> list[ExpectedTable]:
+    """The tables before a turn, as a consumer of a format can know them; None: as they are."""
+    tables = []
+    for _, blocks in groupby(stream.snapshot_blocks(turn), key=lambda block: block.part.table):
+        own = list(blocks)
+        table, _ = stream.snapshot_rows(own[0])
+        columns = table.columns if known is None else [table.columns[position] for position in known.columns(table)]
+        if columns:
+            tables.append(ExpectedTable(table.id, columns, table.row_key, partial(_rows, stream, own, known)))
+    return tables
+
+
+def _rows(stream: Stream, blocks: Sequence[SnapshotBlock], known: KnownRows | None) -> Iterator[Sequence[pa.Array]]:
+    """The rows of a table in blocks of the snapshot."""
+    for block in blocks:
+        table, arrays = stream.snapshot_rows(block)
+        yield arrays if known is None else known.rows(table, arrays)[1]
+
+
+def _pairs(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:
+    """Each expected table with its place, and its name there. Raises UsageError."""
+    names = {name: table for table in tables for name in (table.id.name, str(table.id))}
+    for place in places:
+        name, given, rest = place.partition("=")
+        if given and not any(mark in name for mark in "/:?"):
+            if name not in names:
+                raise UsageError(f"--table {place}: no table {name!r} is expected.{did_you_mean(name, names)}")
+            yield names[name], *_named_there(rest, names[name].id.name)
+            continue
+        if place.partition(":")[0] in DATABASES:
+            for table in tables:
+                yield table, place, table.id.name
+            continue
+        path = Path(place.removeprefix("file:"))
+        if path.is_dir():
+            own = [(table, file) for table in tables if (file := _file_in(path, table))]
+            if own:
+                yield from ((table, place, file) for table, file in own)
+                if missing := [str(table.id) for table in tables if table not in [each for each, _ in own]]:
+                    raise UsageError(f"--table {place}: it has no file of {', '.join(missing)}.")
+                continue
+        if not path.exists():
+            raise UsageError(f"--table {place}: there is no such file or folder.")
+        if path.stem not in names:
+            raise UsageError(
+                f"--table {place}: say which table it is, as in {tables[0].id.name}={place}."
+                f"{did_you_mean(path.stem, names)}"
+            )
+        yield names[path.stem], place, path.stem
+
+
+def _named_there(place: str, table: str) -> tuple[str, str]:
+    """A place and the table's name there: `sqlite:FILE#name`, else its own."""
+    if place.partition(":")[0] not in DATABASES:
+        return place, table
+    database, given, name = place.rpartition("#")
+    return (database, name) if given else (place, table)
+
+
+def _file_in(folder: Path, table: ExpectedTable) -> str | None:
+    names = (str(table.id), table.id.name)
+    return next((name for name in names for suffix in SUFFIXES if (folder / f"{name}{suffix}").exists()), None)

@@ -1,0 +1,331 @@
+"""A consumer's table held against the rows that it must hold, whatever their order and number.
+
+Both sides are reduced to two numbers a row, hashes of its key and of all its cells, which are sorted and joined: some
+50 bytes a row and side. Rows that differ are then fetched, the first of each kind, to be named.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import decoded
+from simulator.errors import UsageError, did_you_mean
+from simulator.model import Column, TableId
+from simulator.sources.source import Source
+from simulator.truth.verify.cells import Hashes, Tolerance, as_carrier, hashes
+from simulator.truth.verify.consumed import Consumed
+from simulator.truth.verify.findings import EXAMPLES
+
+# The cells of one row: what the carriers hold, by column.
+Cells: TypeAlias = dict[str, Any]
+
+
+class WrongRow(enum.Enum):
+    """Kinds of findings about rows."""
+
+    MISSING = "missing"
+    EXTRA = "that must not be there"
+    DIFFERENT = "with other cells"
+    REPEATED = "there more than once"
+
+
+@dataclass(frozen=True, slots=True)
+class RowFinding:
+    """A row that is wrong: its key as the database's client prints it, what is wrong with it, and why."""
+
+    wrong: WrongRow
+    table: str
+    key: Mapping[str, str | None]
+    text: str
+    cause: str = ""
+
+    def __str__(self) -> str:
+        key = ", ".join(f"{name}={value}" for name, value in self.key.items())
+        return f"{key}: {self.text}" + (f"\n    {self.cause}" if self.cause else "")
+
+
+@dataclass(slots=True)
+class TableVerdict:
+    """What comparing a table gave. `skipped` are columns of the consumer's that nothing is expected of."""
+
+    table: str
+    place: str
+    expected: int = 0
+    found: int = 0
+    counts: Counter[WrongRow] = field(default_factory=Counter)
+    examples: list[RowFinding] = field(default_factory=list)
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the table holds exactly the rows expected."""
+        return not self.counts
+
+    def __str__(self) -> str:
+        """For people: counts, then examples."""
+        word = "all right" if self.ok else "wrong"
+        lines = [f"{self.table}: {self.found:,} rows, {self.expected:,} expected: {word}"]
+        for wrong in WrongRow:
+            if count := self.counts[wrong]:
+                lines.append(f"  {count:,} {'row' if count == 1 else 'rows'} {wrong.value}")
+                own = [finding for finding in self.examples if finding.wrong is wrong]
+                lines += [f"    {str(finding).replace(chr(10), chr(10) + '  ')}" for finding in own]
+                if (more := count - len(own)) > 0:
+                    lines.append(f"    … and {more:,} more")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "table": self.table,
+            "place": self.place,
+            "ok": self.ok,
+            "expected": self.expected,
+            "found": self.found,
+            "wrong": {wrong.value: count for wrong, count in self.counts.items()},
+            "skipped": list(self.skipped),
+            "examples": [
+                {
+                    "kind": finding.wrong.value,
+                    "key": dict(finding.key),
+                    "text": finding.text,
+                    "cause": finding.cause,
+                }
+                for finding in self.examples
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedTable:
+    """A table as it must be: its columns, those of its key (none: rows are told apart by all cells), and its rows as
+    carriers, read anew as often as they are asked for."""
+
+    id: TableId
+    columns: Sequence[Column]
+    key: Sequence[str]
+    rows: Callable[[], Iterator[Sequence[pa.Array]]]
+
+
+# The cause of a finding in a sentence: of a kind, the key's cells, and the row as it was found.
+Cause: TypeAlias = Callable[[WrongRow, Cells, Cells | None], str]
+
+
+class Comparer:
+    """Compares one table. Raises UsageError where the consumer's table lacks a column."""
+
+    def __init__(
+        self, expected: ExpectedTable, consumed: Consumed, source: Source, tolerances: Sequence[Tolerance] = ()
+    ) -> None:
+        self._source, self._consumed, self._expected = source, consumed, expected
+        by_name = {name.lower(): name for name in consumed.columns}
+        self.columns: list[Column] = []
+        self._positions: list[int] = []
+        self._names: list[str] = []
+        self._tolerances: list[list[Tolerance]] = []
+        for position, column in enumerate(expected.columns):
+            fitting = [each for each in tolerances if each.fits(expected.id.name, column.name)]
+            if any(each.ignored for each in fitting):
+                continue
+            name = column.name if column.name in consumed.columns else by_name.get(column.name.lower())
+            if name is None:
+                hint = did_you_mean(column.name, consumed.columns)
+                raise UsageError(
+                    f"--table {consumed.name}: it has no column {column.name!r} of {expected.id}.{hint} If it need not"
+                    f" have it, add --tolerate {column.name}=ignore."
+                )
+            self.columns.append(column)
+            self._positions.append(position)
+            self._names.append(name)
+            self._tolerances.append(fitting)
+        key = [name for name in expected.key if name in {column.name for column in self.columns}]
+        self.key = key if len(key) == len(expected.key) else []
+        names = [column.name for column in self.columns]
+        self._key_positions = [names.index(name) for name in self.key] or list(range(len(names)))
+        self.skipped = tuple(name for name in consumed.columns if name not in self._names)
+
+    # ------------------------------------------------------------------------------------------------------ both sides
+
+    def _expected_rows(self) -> Iterator[list[pa.Array]]:
+        for arrays in self._expected.rows():
+            own = [decoded(arrays[position]) for position in self._positions]
+            yield [self._both(number, array) for number, array in enumerate(own)]
+
+    def _found_rows(self, carriers: Sequence[pa.DataType]) -> Iterator[tuple[list[pa.Array], list[pa.Array], Any]]:
+        """Columns as carriers, where they cannot be read, and the rows as they were found."""
+        for batch in self._consumed.rows(self._names):
+            arrays, bad = [], []
+            for number, column in enumerate(self.columns):
+                array, wrong = as_carrier(batch.column(number), column, carriers[number], self._source)
+                for tolerance in self._tolerances[number]:
+                    array = tolerance.found(array)
+                arrays.append(self._both(number, array))
+                bad.append(wrong)
+            yield arrays, bad, batch
+
+    def _both(self, number: int, array: pa.Array) -> pa.Array:
+        for tolerance in self._tolerances[number]:
+            array = tolerance.both(array)
+        return array
+
+    def _carriers(self) -> list[pa.DataType]:
+        arrays = next(iter(self._expected.rows()))
+        return [decoded(arrays[position]).type for position in self._positions]
+
+    def _hashed(self, arrays: Sequence[pa.Array], bad: Sequence[Any] = ()) -> tuple[Hashes, Hashes]:
+        rows = hashes(arrays, bad)
+        if len(self._key_positions) == len(arrays):
+            return rows, rows
+        wrong = [bad[position] for position in self._key_positions] if bad else ()
+        return hashes([arrays[position] for position in self._key_positions], wrong), rows
+
+    # ------------------------------------------------------------------------------------------------------- comparing
+
+    def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
+        """The verdict. Rows are read once, and once more where some are wrong."""
+        carriers = self._carriers()
+        wanted = _sides(self._hashed(arrays) for arrays in self._expected_rows())
+        came = _sides(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
+        verdict = TableVerdict(
+            str(self._expected.id), self._consumed.name, len(wanted[0]), len(came[0]), skipped=self.skipped
+        )
+        kinds = _joined(wanted, came) if self.key else _counted(wanted[0], came[0])
+        chosen: dict[WrongRow, list[int]] = {}
+        for wrong, keys in kinds.items():
+            if len(keys):
+                verdict.counts[wrong] = len(keys)
+                chosen[wrong] = list(dict.fromkeys(keys[:examples].tolist()))
+        if chosen:
+            self._name(verdict, chosen, carriers, cause)
+        return verdict
+
+    def _name(
+        self, verdict: TableVerdict, chosen: dict[WrongRow, list[int]], carriers: Sequence[pa.DataType], cause: Cause
+    ) -> None:
+        """Fetch the rows of the examples, and put what is wrong into words."""
+        wanted_keys = np.array(sorted({key for keys in chosen.values() for key in keys}), dtype=np.uint64)
+        expected: dict[int, tuple[Cells, Cells]] = {}
+        for arrays in self._expected_rows():
+            keys, _ = self._hashed(arrays)
+            for row in np.flatnonzero(np.isin(keys, wanted_keys)).tolist():
+                expected[int(keys[row])] = self._cells(arrays, row), self._printed(arrays, row)
+        found: dict[int, list[tuple[Cells, Cells, Cells]]] = {}
+        for arrays, bad, batch in self._found_rows(carriers):
+            keys, _ = self._hashed(arrays, bad)
+            for row in np.flatnonzero(np.isin(keys, wanted_keys)).tolist():
+                raw = {column.name: batch.column(n)[row].as_py() for n, column in enumerate(self.columns)}
+                unread = {
+                    column.name for n, column in enumerate(self.columns) if bad[n] is not None and bad[n][row].as_py()
+                }
+                printed = {
+                    name: raw[name] if name in unread else text for name, text in self._printed(arrays, row).items()
+                }
+                found.setdefault(int(keys[row]), []).append((self._cells(arrays, row), printed, raw))
+        for wrong, keys_of in chosen.items():
+            for key in keys_of:
+                verdict.examples.append(self._finding(wrong, expected.get(key), found.get(key, []), cause))
+
+    def _finding(
+        self,
+        wrong: WrongRow,
+        expected: tuple[Cells, Cells] | None,
+        found: Sequence[tuple[Cells, Cells, Cells]],
+        cause: Cause,
+    ) -> RowFinding:
+        cells, printed = expected if expected is not None else found[0][:2]
+        key = {name: printed[name] for name in self.key or printed}
+        match wrong:
+            case WrongRow.MISSING:
+                text = f"it is missing: {_row(printed)}"
+            case WrongRow.EXTRA:
+                text = f"it must not be there: {_row(printed)}"
+            case WrongRow.REPEATED:
+                text = f"it is there {len(found)} times"
+            case WrongRow.DIFFERENT:
+                came = found[0][1]
+                text = (
+                    "; ".join(
+                        f"{name} is {came[name]!r}, expected {printed[name]!r}"
+                        for name in printed
+                        if came[name] != printed[name]
+                    )
+                    or "its cells differ"
+                )
+        own = {name: cells[name] for name in self.key}
+        return RowFinding(wrong, str(self._expected.id), key, text, cause(wrong, own, found[0][0] if found else None))
+
+    def _cells(self, arrays: Sequence[pa.Array], row: int) -> Cells:
+        return {column.name: cell(array, row) for column, array in zip(self.columns, arrays, strict=True)}
+
+    def _printed(self, arrays: Sequence[pa.Array], row: int) -> Cells:
+        return {
+            column.name: self._source.format_values(array.slice(row, 1), column.type)[0]
+            for column, array in zip(self.columns, arrays, strict=True)
+        }
+
+
+def cell(array: pa.Array, row: int) -> Any:
+    """What a carrier holds, as a Python value that compares."""
+    array = array.slice(row, 1)
+    if pa.types.is_temporal(array.type):
+        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    value = array[0].as_py()
+    return repr(value) if isinstance(value, float) else value
+
+
+def _row(printed: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in printed.items())
+
+
+def _sides(parts: Iterator[tuple[Hashes, Hashes]]) -> tuple[Hashes, Hashes]:
+    keys, rows = [], []
+    for key, row in parts:
+        keys.append(key)
+        rows.append(row)
+    nothing = np.zeros(0, dtype=np.uint64)
+    return np.concatenate([nothing, *keys]), np.concatenate([nothing, *rows])
+
+
+def _joined(wanted: tuple[Hashes, Hashes], came: tuple[Hashes, Hashes]) -> dict[WrongRow, Hashes]:
+    """Keys of what is wrong, by kind, in the order of their rows: a sorted merge of both sides."""
+    order, found_order = (np.argsort(side[0], kind="stable") for side in (wanted, came))
+    keys, found = wanted[0][order], came[0][found_order]
+    first = np.ones(len(found), dtype=bool)
+    first[1:] = found[1:] != found[:-1]
+    repeated = np.isin(found, found[~first])
+    places = np.minimum(np.searchsorted(keys, found), max(len(keys) - 1, 0))
+    inside = keys[places] == found if len(keys) else np.zeros(len(found), dtype=bool)
+    other = np.zeros(len(found), dtype=bool)
+    other[inside] = wanted[1][order][places[inside]] != came[1][found_order][inside]
+    seen = np.zeros(len(keys), dtype=bool)
+    seen[places[inside]] = True
+
+    def in_order(rows: np.ndarray[Any, np.dtype[np.bool_]]) -> Hashes:
+        ordered: Hashes = came[0][np.sort(found_order[rows])]
+        return ordered
+
+    return {
+        WrongRow.MISSING: wanted[0][np.sort(order[~seen])],
+        WrongRow.EXTRA: in_order(first & ~inside),
+        WrongRow.DIFFERENT: in_order(other & ~repeated),
+        WrongRow.REPEATED: in_order(first & inside & repeated),
+    }
+
+
+def _counted(wanted: Hashes, came: Hashes) -> dict[WrongRow, Hashes]:
+    """Rows without a key: each as often as it must be there."""
+    rows, number = np.unique(np.concatenate([wanted, came]), return_inverse=True)
+    surplus = np.bincount(number[len(wanted) :], minlength=len(rows)) - np.bincount(
+        number[: len(wanted)], minlength=len(rows)
+    )
+    return {
+        WrongRow.MISSING: np.repeat(rows, np.maximum(-surplus, 0)),
+        WrongRow.EXTRA: np.repeat(rows, np.maximum(surplus, 0)),
+    }

@@ -1,0 +1,300 @@
+"""The verdict on a consumer's tables: right ones of every form pass, wrong ones are named with their cause."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from command import Command
+
+import simulator
+from simulator.library import Simulation
+from simulator.pytest_plugin import Cdc
+from simulator.truth.verify.tables import TableVerdict, WrongRow
+
+Rows = dict[str, list[dict[str, Any]]]
+AT = 5_000
+
+
+def one(verdicts: list[TableVerdict]) -> TableVerdict:
+    (verdict,) = verdicts
+    return verdict
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows of orders before a turn, in each form."""
+    from simulator.run.job import open_job
+    from simulator.truth.expected import write_expected
+
+    folder = tmp_path_factory.mktemp("orders")
+    stream = open_job("orders", "canal-json").stream
+    for form in ("parquet", "csv", "jsonl"):
+        write_expected(stream, AT, folder / form, form)
+    return folder
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
+def test_right_files_are_right(form: str, orders: Path) -> None:
+    verdicts = simulator.verify_tables("orders", orders / form, at=AT)
+    assert all(verdict.ok for verdict in verdicts), "\n".join(map(str, verdicts))
+    assert sum(verdict.found for verdict in verdicts) > 40_000
+
+
+@pytest.mark.parametrize(
+    ("source", "form"),
+    [("mysql", "parquet"), ("mysql", "jsonl"), ("oracle", "jsonl"), ("postgresql", "csv"), ("sqlserver", "jsonl"),
+     ("mongodb", "parquet")],
+)  # fmt: skip
+def test_every_type_is_read_back(source: str, form: str, tmp_path: Path, command: Command) -> None:
+    """Boundary values of all types, as the database's client prints them and as Arrow's types."""
+    scenario = ["boundary", "--source", source, "--at", "300"]
+    command("expected", *scenario, "--to", str(tmp_path / "rows"), "--as", form)
+    done = command("verify", *scenario, "--table", str(tmp_path / "rows"))
+    assert done.out.count("all right") > 10
+
+
+def test_a_table_of_other_types_and_order(orders: Path, tmp_path: Path) -> None:
+    """What a sink may make of it: narrower numbers, texts, other names' case, columns of its own."""
+    rows = parquet.read_table(orders / "parquet" / "shop.orders.parquet")
+    rows = rows.take(pa.array(range(len(rows) - 1, -1, -1)))
+    rows = rows.set_column(0, "ID", rows["id"].cast(pa.int32()))
+    rows = rows.set_column(2, "status", rows["status"].cast(pa.large_string()))
+    rows = rows.set_column(3, "total", rows["total"].cast(pa.decimal128(20, 4)))
+    rows = rows.append_column("loaded_at", pa.nulls(len(rows), pa.timestamp("us")))
+    parquet.write_table(rows, tmp_path / "orders.parquet")
+    verdict = one(simulator.verify_tables("orders", tmp_path / "orders.parquet", at=AT))
+    assert verdict.ok, str(verdict)
+    assert verdict.skipped == ("loaded_at",)
+
+
+def texts(path: Path) -> list[dict[str, str | None]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_sqlite(orders: Path, tmp_path: Path, command: Command) -> None:
+    rows = texts(orders / "jsonl" / "shop.orders.jsonl")
+    file = tmp_path / "consumer.db"
+    with closing(sqlite3.connect(file)) as database, database:
+        names = list(rows[0])
+        columns = ", ".join(f'"{name}" {"INTEGER" if name == "id" else "TEXT"}' for name in names)
+        database.execute(f"CREATE TABLE o ({columns})")
+        database.executemany(
+            f"INSERT INTO o VALUES ({', '.join('?' * len(names))})", [tuple(row.values()) for row in rows]
+        )
+    verify = ("verify", "orders", "--at", str(AT), "--table", f"orders=sqlite:{file}#o")
+    assert command(*verify).out == f"shop.orders: {len(rows):,} rows, {len(rows):,} expected: all right\n"
+    key = rows[7]["id"]
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE o SET total = '1.00' WHERE id = ?", (key,))
+        database.execute("DELETE FROM o WHERE id = ?", (rows[8]["id"],))
+        database.execute("INSERT INTO o SELECT * FROM o WHERE id = ?", (rows[9]["id"],))
+        database.execute("INSERT INTO o (id, total) VALUES (999999999, 'much')")
+    report = tmp_path / "report.json"
+    out = command(*verify, "--report", str(report), status=1).out
+    assert f"id={key}: total is '1.00', expected '{rows[7]['total']}'" in out
+    assert f"1 row missing\n    id={rows[8]['id']}: it is missing" in out
+    assert f"1 row there more than once\n    id={rows[9]['id']}: it is there 2 times" in out
+    assert "1 row that must not be there\n    id=999999999" in out
+    facts = json.loads(report.read_bytes())
+    assert [facts["ok"], facts["tables"][0]["wrong"][WrongRow.MISSING.value]] == [False, 1]
+    assert (
+        "table 'p' cannot be read: no such table: p" in command(*verify[:-1], f"orders=sqlite:{file}#p", status=2).err
+    )
+
+
+def test_old_rows_say_which_changes_are_missing(tmp_path: Path) -> None:
+    """A consumer that stopped: each row says the state that it has, and what came after it."""
+    run = simulator.simulate("orders", "dts-canal-json", start_at=9_000, limit=900, snapshot=True)
+    early = simulator.simulate("orders", "dts-canal-json", start_at=9_000, limit=450, snapshot=True)
+    verdict = next(v for v in run.verify(early.expected) if v.table == "shop.orders")
+    assert set(verdict.counts) == {WrongRow.MISSING, WrongRow.EXTRA, WrongRow.DIFFERENT}
+    for finding in verdict.examples:
+        words = {
+            WrongRow.MISSING: "its last change is ",
+            WrongRow.EXTRA: "it was deleted at turn 9",
+            WrongRow.DIFFERENT: "it has the state ",
+        }
+        assert words[finding.wrong] in finding.cause, str(finding)
+    assert any("is missing" in finding.cause for finding in verdict.examples)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "change"),
+    [
+        (
+            "total=round:1",
+            lambda row: {**row, "total": str(Decimal(row["total"]).quantize(Decimal("0.1"), ROUND_HALF_UP))},
+        ),
+        ("*_at=s", lambda row: {**row, "placed_at": row["placed_at"][:19], "updated_at": row["updated_at"][:19]}),
+        ("orders.status=nocase", lambda row: {**row, "status": row["status"].lower()}),
+        ("status=trim", lambda row: {**row, "status": row["status"].ljust(20)}),
+        ("placed_at=zone:+08:00", lambda row: {**row, "placed_at": later(row["placed_at"])}),
+        ("comment=ignore", lambda row: {**row, "comment": "x"}),
+    ],
+)
+def test_tolerances(
+    tolerance: str, change: Callable[[dict[str, Any]], dict[str, Any]], orders: Path, tmp_path: Path
+) -> None:
+    rows = [change(row) for row in texts(orders / "jsonl" / "shop.orders.jsonl")]
+    file = tmp_path / "orders.csv"
+    with file.open("w", encoding="utf-8", newline="") as output:
+        writer = csv.DictWriter(output, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    strict = one(simulator.verify_tables("orders", file, at=AT, tolerate=["comment=ignore"]))
+    assert strict.ok == (tolerance == "comment=ignore")
+    both = [tolerance, "comment=ignore"]  # an empty field is null
+    assert one(simulator.verify_tables("orders", file, at=AT, tolerate=both)).ok
+
+
+def rounded(text: str) -> str:
+    return str(Decimal(text).quantize(Decimal("0.1"), ROUND_HALF_UP))
+
+
+def later(text: str) -> str:
+    from datetime import datetime, timedelta
+
+    return (datetime.fromisoformat(text) + timedelta(hours=8)).isoformat(" ", "milliseconds")
+
+
+# --------------------------------------------------------------------------------------------------- wrong consumers
+
+
+def consumed(run: Simulation, **wrong: bool) -> Rows:
+    """A consumer of DTS's Canal JSON, with a mistake."""
+    held: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+    for message in run.messages:
+        value = json.loads(message.value or b"")
+        if value["isDdl"]:
+            continue
+        rows, names = held.setdefault(value["table"], {}), value["pkNames"]
+        for number, row in enumerate(value["data"]):
+            old = value["old"][number] if value.get("old") else None
+            if value["type"] == "DELETE":
+                if not wrong.get("ignores_deletes"):
+                    rows.pop(tuple(row[name] for name in names), None)
+                continue
+            if old is not None and not wrong.get("drops_key_updates"):
+                rows.pop(tuple(old[name] for name in names), None)
+            new = old if wrong.get("takes_old") and old is not None else row
+            rows[tuple(row[name] for name in names)] = new
+    return {table: list(rows.values()) for table, rows in held.items()}
+
+
+def changed(rows: Rows, change: Callable[[str, Any], Any]) -> Rows:
+    return {
+        table: [{name: change(name, value) for name, value in row.items()} for row in own]
+        for table, own in rows.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def run() -> Simulation:
+    return simulator.simulate("tour", "dts-canal-json,frac=pad,timestamp_zone=UTC", snapshot=True)
+
+
+def problems(run: Simulation, rows: Rows) -> Iterator[str]:
+    known = {name.rpartition(".")[2] for name in run.expected}
+    for verdict in run.verify({name: own for name, own in rows.items() if name in known}):
+        yield from map(str, verdict.examples)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        ("ignores_deletes", "which was not applied"),
+        ("takes_old", "it has the state "),
+    ],
+)
+def test_wrong_consumers_are_told_why(mistake: str, words: str) -> None:
+    small = {"tables.users.rows": 300}
+    run = simulator.simulate("crud", "dts-canal-json,frac=pad,timestamp_zone=UTC", limit=1500, settings=small)
+    assert not list(problems(run, consumed(run)))
+    wrong = list(problems(run, consumed(run, **{mistake: True})))
+    assert any(words in text for text in wrong), "\n".join(wrong)
+
+
+def test_rows_under_their_old_key(run: Simulation) -> None:
+    wrong = "\n".join(problems(run, consumed(run, drops_key_updates=True)))
+    assert "it must not be there" in wrong
+
+
+def test_lost_digits_and_lost_signs() -> None:
+    format = "dts-canal-json,frac=pad,timestamp_zone=UTC"
+    run = simulator.simulate("tour", format, snapshot=True)
+    cut = changed(
+        consumed(run), lambda name, value: value[:19] if name == "moment" and value and "." in value else value
+    )
+    assert any("moment is " in text for text in problems(run, cut))
+    signed = changed(
+        consumed(run),
+        lambda name, value: str(int(value) - 2**64) if name == "positive" and value and int(value) >= 2**63 else value,
+    )
+    assert any("positive is '-" in text for text in problems(run, signed))
+
+
+def test_the_fixture_takes_a_consumer_s_output(orders: Path) -> None:
+    """`cdc.verify` passes right rows, and fails with rows and causes."""
+    cdc = Cdc("crud", "dts-canal-json,frac=pad,timestamp_zone=UTC", limit=60)
+    rows = cdc.expected
+    cdc.verify(rows)
+    ((table, own),) = rows.items()
+    with pytest.raises(AssertionError, match=r"1 row missing\n.*\n.*its last change is (INSERT|UPDATE) at turn"):
+        cdc.verify({table: own[1:]})
+    with pytest.raises(pytest.fail.Exception, match="no table 'pedidos' is expected"):
+        cdc.verify({"pedidos": []})
+    with pytest.raises(pytest.fail.Exception, match="there is no such file"):
+        cdc.verify(str(orders / "nowhere"))
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("orders=nowhere.parquet", "there is no such file"),
+        ("pedidos=x.csv", "no table 'pedidos' is expected"),
+        ("{}/other.parquet", "say which table it is, as in customers="),
+        ("{}/orders.txt", "its suffix is none of"),
+        ("orders={}/broken.parquet", "no whole file of Parquet"),
+        ("orders={}/empty.csv", "it is empty"),
+        ("orders={}/short.csv", "it has no column 'customer_id' of shop.orders"),
+        ("orders=sqlite:{}/nothing.db", "there is no file"),
+    ],
+)
+def test_bad_input_is_one_sentence(table: str, words: str, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "orders.txt").write_text("x")
+    (tmp_path / "broken.parquet").write_text("x")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "short.csv").write_text("id\n1\n")
+    parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    status = 1 if "broken" in table else 2
+    done = command("verify", "orders", "--at", "100", "--table", table.format(tmp_path), status=status)
+    assert words in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "expected either --from for messages, or --table for tables"),
+        (["--table", "x.csv"], "has no end: name a turn"),
+        (["--table", "x.csv", "--at", "3", "--limit", "4"], "takes the turn of the rows, --at"),
+        (["--table", "x.csv", "--at", "3", "--tolerate", "a"], "expected COLUMN=FORM"),
+        (["--from", "x.jsonl", "--at", "3"], "go with --table"),
+        (["--from", "x.jsonl"], "needs -f FORMAT"),
+    ],
+)
+def test_options_that_do_not_fit(arguments: list[str], words: str, command: Command) -> None:
+    assert words in command("verify", "orders", *arguments, status=2).err
