@@ -32,9 +32,12 @@ def to_stored(value: Any, field: Field, row: int, rules: Rules) -> Any:
     return _STORE[mysql_table.family(field.type)](value, field, row, rules)
 
 
-def _label_index(text: str, labels: tuple[str, ...]) -> int | None:
+def _label_index(text: str, field: Field) -> int | None:
+    labels = field.type.labels
     if text in labels:
         return labels.index(text)
+    if field.collation.endswith("_bin"):
+        return labels.index(text.rstrip(" ")) if text.rstrip(" ") in labels else None
     folded = text.rstrip(" ").casefold()
     return next((i for i, label in enumerate(labels) if label.casefold() == folded), None)
 
@@ -49,7 +52,7 @@ def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
         text = text_of(value)
         if rules.mariadb and isinstance(value, Label) and not value.number and not text:
             return 0  # the value 0 of a rejected label is copied as it is
-        index = _label_index(text, labels)
+        index = _label_index(text, field)
         if index is not None:
             return index + 1
         if re.fullmatch(r"\d+", text) and 1 <= int(text) <= len(labels):
@@ -69,7 +72,7 @@ def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
         return mask & all_bits
     text, mask, all_known = text_of(value), 0, True
     for part in text.split(",") if text else ():
-        index = _label_index(part, labels)
+        index = _label_index(part, field)
         if index is None:
             all_known = False
         else:

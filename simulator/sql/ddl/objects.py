@@ -183,12 +183,22 @@ def _trigger(session: Session, words: Reader, verb: str) -> None:
         words.need("ON")
         data = session.table(*words.qualified())
         words.need("FOR", "EACH", "ROW")
-        if words.one_of("FOLLOWS", "PRECEDES"):
-            words.name()
+        order, other = words.one_of("FOLLOWS", "PRECEDES"), ""
+        if order:
+            other = words.name()
         body = words.remaining()
-        session.objects.triggers.append(
-            Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body)
-        )
+        trigger = Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body)
+        triggers = session.objects.triggers
+        if order:
+            alike = [
+                t for t in triggers if (t.table, t.event, t.before) == (trigger.table, trigger.event, trigger.before)
+            ]
+            positions = [triggers.index(t) for t in alike if t.name == other]
+            if not positions:
+                raise Unsupported(f"a trigger that {order.lower()} a missing one")
+            triggers.insert(positions[0] + (order == "FOLLOWS"), trigger)
+        else:
+            triggers.append(trigger)
     for data in session.all_tables():
         data.plan = None
 

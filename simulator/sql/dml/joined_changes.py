@@ -108,9 +108,12 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
     row_number = 0
     for number in sorted(targets, key=lambda n: (n != order[0], n)):
         data, rows = _data(joined, number), rows_by_source[number]
-        if number != order[0]:  # sorted by their positions in the table, since they are changed after the join is read
-            positions = {row_id: position for position, (row_id, _) in enumerate(data.scan())}
-            rows = {row_id: rows[row_id] for row_id in sorted(rows, key=positions.__getitem__)}
+        # sorted by their positions in the table: all tables but the first are changed after the join is read
+        positions = {row_id: position for position, (row_id, _) in enumerate(data.scan())}
+        in_table = {row_id: rows[row_id] for row_id in sorted(rows, key=positions.__getitem__)}
+        if number == order[0] and len(targets) > 1 and list(in_table) != list(rows):
+            raise Unsupported("the order in which this statement deletes the rows of several tables")
+        rows = in_table if number != order[0] else rows
         for row_id in rows:
             row_number += 1
             delete_row(session, data, row_id, row_number, ignore=bool(node.args.get("ignore")))
@@ -130,7 +133,9 @@ def not_from_itself(session: Session, node: exp.Expression, id: TableId, alias: 
         return
     for query in node.find_all(exp.Select):
         outer = query.parent
-        if isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join):
+        if isinstance(outer, exp.CTE) or (
+            isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join)
+        ):
             continue
         frm = query.args.get("from_") or query.args.get("from")
         tables = [frm.this] if frm is not None else []

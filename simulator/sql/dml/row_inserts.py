@@ -145,13 +145,13 @@ class Inserter:
         session, data = self.session, self.data
         for trigger in self.plan.triggers if self.watched else ():
             triggers.fire(session, trigger, "insert", True, None, row, self.rules, row_number)
-        auto, generated = data.auto_position, 0
+        auto, generated, typed = data.auto_position, 0, 0
         if auto is not None:
             value = row[auto]
             if value is None or (not value and "NO_AUTO_VALUE_ON_ZERO" not in session.connection.modes):
                 row[auto] = generated = self.counter.take(row_number)
             else:
-                self.counter.observe(int(value))
+                typed = int(value)
         if self.watched:
             try:
                 finish(session, data, row, self.rules, row_number)
@@ -162,6 +162,8 @@ class Inserter:
         stored = tuple(row)
         conflict = data.conflict(stored)
         if conflict is not None:
+            if typed and (self.mode == "replace" or self.on_duplicate is not None):
+                self.counter.observe(typed)
             if generated and self.mode != "replace":
                 self.counter.give_back(generated)
             else:
@@ -169,6 +171,8 @@ class Inserter:
             self._duplicate(stored, conflict, row_number)
             return
         self.counter.first = self.counter.first or generated
+        if auto is not None and not generated:
+            self.counter.observe(typed)
         if self.watched and not foreign_keys.has_parents(session, data, stored, ignore=self.mode == "ignore"):
             return
         number = data.add(stored)

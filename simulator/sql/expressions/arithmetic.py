@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
@@ -10,11 +11,12 @@ from typing import Any, Final
 from sqlglot import exp
 
 from simulator.sql.catalog.definitions import Compiled
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions import casts
 from simulator.sql.expressions.scope import Scope, compiled
+from simulator.sql.functions.arguments import integer_of
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, ScaledDecimal, number_of, scale_of
+from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, Raw, ScaledDecimal, number_of, scale_of
 
 # The maximal digits behind the point of a decimal.
 MAX_SCALE: Final = 30
@@ -149,7 +151,7 @@ def make_bitwise(operate: Callable[[int, int], int]) -> Callable[[Any, Scope], C
             a, b = left(env), right(env)
             if a is None or b is None:
                 return None
-            return operate(int(number_of(a)) & HIGH, int(number_of(b)) & HIGH) & HIGH
+            return operate(_bits_of(a, scope.session), _bits_of(b, scope.session)) & HIGH
 
         return calculate
 
@@ -177,7 +179,20 @@ def make_negative(node: Any, scope: Scope) -> Compiled:
 
 def make_bitwise_not(node: Any, scope: Scope) -> Compiled:
     inner = compiled(node.this, scope)
-    return lambda env: None if (value := inner(env)) is None else ~int(number_of(value)) & HIGH
+    return lambda env: None if (value := inner(env)) is None else ~_bits_of(value, scope.session) & HIGH
+
+
+def _bits_of(value: Any, session: Any) -> int:
+    """An operand as 64 bits: numbers are rounded. Raises SqlError 1292, Unsupported."""
+    if isinstance(value, bytes) and not isinstance(value, Raw):
+        raise Unsupported("a calculation with bits of a binary text")
+    if type(value) is str and not session.server.mariadb:
+        if not re.fullmatch(r"\s*[+-]?\d+\s*", value):
+            if session.statement.refuses_texts:
+                raise SqlError(12920, "INTEGER", value[:64])
+            raise Unsupported("bits of a text that is no integer")
+        return int(value) & HIGH
+    return integer_of(value) & HIGH
 
 
 def make_interval(node: Any, scope: Scope) -> Compiled:

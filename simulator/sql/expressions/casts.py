@@ -13,6 +13,7 @@ from simulator.carriers import FIRST_DAY
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions import dates
+from simulator.sql.functions.arguments import integer_of
 from simulator.sql.functions.json import as_json
 from simulator.sql.functions.texts import in_charset
 from simulator.sql.parse.column_types import check_charset
@@ -75,10 +76,22 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
         case "JSON" if not session.server.mariadb:
             return lambda value: _json(value, session)
         case "YEAR" if session.server.id == "mysql-8.0":
-            return lambda value: int(number_of(value))
+            return _year
     if kind in ("JSON", "YEAR"):
         raise SqlError(1064, f"{kind.lower()})")
     raise Unsupported(f"CAST to {kind.lower()}")
+
+
+def _year(value: Any) -> int:
+    """CAST AS YEAR. Raises Unsupported for a value that is no year: strict mode and queries treat it differently."""
+    year = integer_of(value)
+    if isinstance(value, str | float | Decimal) and year == 0:
+        raise Unsupported("this value as a year")
+    if 0 < year < 100:
+        year += 2000 if year < 70 else 1900
+    if not (year == 0 or 1901 <= year <= 2155) or isinstance(value, Temporal):
+        raise Unsupported("this value as a year")
+    return year
 
 
 def _cut(value: Any, length: int, session: Any) -> str:

@@ -71,17 +71,32 @@ def _last_insert_id(session: Any, value: Any = None) -> int:
 
 
 def _letters(text: str, change: Callable[[str], str]) -> str:
-    """Change the case of each letter; a letter that would become several stays, such as `ß`."""
-    changed = change(text)
-    if text.isascii() or len(changed) == len(text):
-        return changed
-    return "".join(letter if len(change(letter)) > 1 else change(letter) for letter in text)
+    """Change the case of each letter; `ß` and `ẞ` stay. Raises Unsupported for letters of which servers know less."""
+    if text.isascii():
+        return change(text)
+    return "".join(letter if letter in "ßẞ" else _letter(letter, change(letter)) for letter in text)
+
+
+def _letter(letter: str, changed: str) -> str:
+    if letter != changed and (len(changed) > 1 or ord(max(letter, changed)) > _LAST_CASED or letter in "İıſ"):
+        raise Unsupported(f"the case of the letter {letter!r}")
+    return changed
+
+
+# The last letter of Latin, Greek and Cyrillic whose case all servers and character sets change alike.
+_LAST_CASED: Final = 0x45F
 
 
 def _found_rows(session: Any) -> int:
     if session.connection.found_rows is None:
         raise Unsupported("FOUND_ROWS() of a query that was passed over")
     return int(session.connection.found_rows)
+
+
+def _row_count(session: Any) -> int:
+    if session.connection.row_count is None:
+        raise Unsupported("ROW_COUNT() of a statement that changed rows of several tables, or duplicates")
+    return int(session.connection.row_count)
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -180,7 +195,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "reverse": strict(lambda session, value: texts.on_text_or_bytes(value, lambda text: text[::-1])),
     "right": strict(texts.right),
     "round": strict(numbers.rounded),
-    "row_count": lambda session: session.connection.row_count,
+    "row_count": _row_count,
     "rpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, False)),
     "rtrim": strict(lambda session, value: texts.trim(session, value, " ", "TRAILING")),
     "sec_to_time": strict(dates.sec_to_time),

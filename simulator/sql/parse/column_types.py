@@ -38,7 +38,7 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     name = mysql_table.ALIASES.get(match[1].lower(), match[1].lower())
     numbers = [int(number) for number in re.findall(r"\d+", match[2])]
     if name in ("enum", "set"):
-        repeated = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
+        repeated = duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])), "")
         return SqlError(1291, column, repeated) if repeated else None
     if not numbers:
         return None
@@ -58,9 +58,9 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     return None
 
 
-def _duplicate(labels: tuple[str, ...]) -> str:
-    """The first label that another one repeats, ignoring case."""
-    folded = [label.casefold() for label in labels]
+def duplicate(labels: tuple[str, ...], collation: str) -> str:
+    """The first label that another one repeats under a collation."""
+    folded = [label if collation.endswith("_bin") else label.casefold() for label in labels]
     return next((label for label, key in zip(labels, folded, strict=True) if folded.count(key) > 1), "")
 
 
@@ -132,9 +132,6 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
     if collation and type.charset:
         check_collation(collation, type.charset, context.server)
-    repeated = _duplicate(type.labels)
-    if repeated:
-        raise SqlError(1291, column, repeated)
     if mysql_table.family(type) in ("text", "enum", "set"):
         if type.charset is None and not collation:
             type, collation = replace(type, charset=context.charset), context.collation

@@ -10,7 +10,7 @@ from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.parse.column_types import Context, check_charset, check_collation, read_type
+from simulator.sql.parse.column_types import Context, check_charset, check_collation, duplicate, read_type
 from simulator.sql.parse.words import Reader
 
 _ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "cascade", "SET NULL": "set null"}
@@ -44,6 +44,8 @@ def column(words: Reader, context: Context, items: Items) -> Field:
         field = _old_timestamp(field, items)
     if field.default is not None and field.default.upper() == "NULL" and not field.nullable:
         raise SqlError(1067, name)
+    if repeated := duplicate(type.labels, field.collation):
+        raise SqlError(1291, name, repeated)
     large = mysql_table.family(type) in ("json", "geometry") or type.name.endswith(("text", "blob"))
     literal = field.default is not None and field.default.upper() != "NULL" and not field.default.startswith("(")
     if literal and large and not context.server.mariadb:

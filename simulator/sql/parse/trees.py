@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 import sqlglot
+from sqlglot import exp
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.mysql import MySQLParser
@@ -41,12 +42,15 @@ class ServerSql(MySQL):
     Parser = _Parser
 
 
-# sqlglot reads `1e0+2` as one word, and `TIME'1:2:3.4'` as a CAST without fraction digits.
+# sqlglot reads `1e0+2` as one word, and `TIME'1:2:3.4'` and `TIMESTAMP'…'` as a CAST without fraction digits.
 _REWRITTEN: Final = re.compile(
-    r"\bTIME\s*(?P<time>'[^'\\]*\.(?P<digits>\d+)')|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`"
+    r"\bTIME(?P<stamp>STAMP)?\s*(?P<time>'[^'\\]*\.(?P<digits>\d+)')|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`"
     r"|(?P<exponent>(?<![\w.])[\d.]+[eE]\d+)(?=[-+])",
     re.DOTALL | re.IGNORECASE,
 )
+
+
+_WITH_UNIT: Final = re.compile(r"\btimestamp(add|diff)\b", re.IGNORECASE)
 
 
 def _apart(text: str) -> str:
@@ -55,7 +59,8 @@ def _apart(text: str) -> str:
 
 def _rewritten(match: re.Match[str]) -> str:
     if match["time"]:
-        return f"CAST({match['time']} AS TIME({min(6, len(match['digits']))}))"
+        type = "DATETIME" if match["stamp"] else "TIME"
+        return f"CAST({match['time']} AS {type}({min(6, len(match['digits']))}))"
     return f"{match[0]} " if match["exponent"] else match[0]
 
 
@@ -66,7 +71,7 @@ def statement_tree(text: str) -> Any:
 
 def _parsed(text: str, typed: str) -> Any:
     try:
-        return sqlglot.parse_one(text, dialect=ServerSql)
+        tree = sqlglot.parse_one(text, dialect=ServerSql)
     except TokenError:
         raise SqlError(1064, typed[:80]) from None
     except ParseError as error:
@@ -78,6 +83,12 @@ def _parsed(text: str, typed: str) -> Any:
         # a server may know syntax that sqlglot does not
         near = str((error.errors or [{}])[0].get("highlight") or typed)
         raise Unsupported(f"the syntax near {near[:40]!r}, if it is no mistake,") from None
+    if _WITH_UNIT.search(text):
+        for call in tree.find_all(exp.Anonymous):
+            if str(call.this).lower() in ("timestampadd", "timestampdiff"):
+                unit = call.expressions[0]
+                unit.replace(exp.var(unit.name))  # sqlglot takes it for a column
+    return tree
 
 
 def _unbalanced(text: str) -> str | None:

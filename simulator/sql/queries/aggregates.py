@@ -17,6 +17,7 @@ from simulator.sql.store.session import Session
 from simulator.sql.values import documents
 from simulator.sql.values.comparison import compare, sort_key
 from simulator.sql.values.kinds import CONTEXT, ScaledDecimal, bytes_of, number_of, scale_of, text_of
+from simulator.sql.values.temporal import Temporal
 
 Aggregate = Callable[[list[Any]], Any]
 # Aggregates that sqlglot parses as plain functions.
@@ -66,7 +67,7 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
     read = reads[0]
     if kind == "json_arrayagg":
         session = scope.session
-        return lambda rows: _array(session, [as_json(session, read(row)) for row in rows]) if rows else None
+        return lambda rows: _array(session, [_member(session, read(row)) for row in rows]) if rows else None
 
     def values(rows: list[Any]) -> list[Any]:
         tuples = [cells for row in rows if None not in (cells := tuple(reader(row) for reader in reads))]
@@ -192,7 +193,7 @@ def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
     def collected(rows: list[Any]) -> Any:
         if not rows:
             return None
-        pairs = [(text_of(key(row)), as_json(session, value(row))) for row in rows]
+        pairs = [(text_of(key(row)), _member(session, value(row))) for row in rows]
         if not session.server.mariadb:
             return session.as_document(dict(pairs))
         texts = [
@@ -201,6 +202,16 @@ def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
         return session.as_document(documents.JsonNumber("{" + ", ".join(texts) + "}"))
 
     return collected
+
+
+def _member(session: Session, value: Any) -> Any:
+    """A value in an aggregated document. Raises Unsupported for types of which servers keep more or less."""
+    if isinstance(value, Decimal) or (isinstance(value, Temporal) and value.kind == "date"):
+        if not session.server.mariadb:
+            raise Unsupported("a decimal or a date in an aggregated JSON document")
+    elif isinstance(value, bytes) and session.server.mariadb:
+        raise Unsupported("bytes in an aggregated JSON document")
+    return as_json(session, value)
 
 
 def _array(session: Session, values: list[Any]) -> Any:

@@ -111,8 +111,13 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
             statements.update(session, node)
         else:
             statements.delete(session, node)
-        session.statement.changes = session.connection.row_count = len(session.transaction.undo) - mark
-        if session.statement.order_unsure and session.connection.row_count > 1:
+        changed = session.transaction.undo[mark:]
+        session.statement.changes = len(changed)
+        # rows of triggers and cascades do not count, and not all rows of a server count once
+        target, counts = session.statement.target, not isinstance(node, exp.Insert) or node.args.get("conflict") is None
+        alone = counts and all(data.definition.id == target for data, _, _ in changed)
+        session.connection.row_count = len(changed) if alone else None
+        if session.statement.order_unsure and len(changed) > 1:
             session.statement.warnings.append(OTHER_ORDER)
         session.statement.order_unsure = False
 

@@ -39,6 +39,7 @@ def execute(session: Session, text: str) -> None:
 def _execute(session: Session, text: str) -> None:
     if session.connection.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
         raise Unsupported("a character of four bytes after SET NAMES utf8, which has three; SET NAMES utf8mb4")
+    text = _decoded(session, text)
     custom_quotes = bool(session.connection.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
     if (
         not session.connection.xa_attached
@@ -47,7 +48,6 @@ def _execute(session: Session, text: str) -> None:
         and insert_literals(session, text)
     ):
         return
-    text = _decoded(session, text)
     server_text = with_literal_bytes(with_version_comments(by_mode(text, session.connection.modes), session.server))
     if NO_TEXT.search(server_text):
         raise Unsupported("a statement with bytes that are not UTF-8")
@@ -67,6 +67,9 @@ def _execute(session: Session, text: str) -> None:
             raise SqlError(1792)
         run_change(session, text, words, verb)
     elif verb == "WITH" and not words.peek("WITH", "SELECT") and (change := _changed_by(words)):
+        if session.server.mariadb:
+            words.at = next(i for i, word in enumerate(words.words) if word.upper == change)
+            raise words.problem()
         run_change(session, text, words, change)
     elif verb in ("SELECT", "WITH", "TABLE", "VALUES") or words.peek("("):
         session.statement.division_fails, session.connection.row_count = False, -1
@@ -230,6 +233,26 @@ def _logged_as(kind: SchemaChangeKind) -> Callable[[Session, Reader, str], None]
     return log
 
 
+def _call(session: Session, words: Reader, text: str) -> None:
+    """A refusal inside a procedure takes back what its statements before it did."""
+    if session.statement.depth:
+        prepared.call(session, words, PROGRAMS)
+        return
+    logged, clock = len(session.log.transactions), session.now_us
+    numbers, entries = session.log.last, list(session.transaction.entries)
+    session.journal = []
+    try:
+        prepared.call(session, words, PROGRAMS)
+    except Unsupported:
+        for data, number, row in reversed(session.journal):
+            data.put(number, row)
+        del session.log.transactions[logged:]
+        session.now_us, session.log.last, session.transaction.entries = clock, numbers, entries
+        raise
+    finally:
+        session.journal = None
+
+
 def _use(session: Session, words: Reader, text: str) -> None:
     name = words.name()
     if name not in session.objects.databases:
@@ -250,7 +273,7 @@ _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "ALTER": _alter,
     "ANALYZE": _logged_as(SchemaChangeKind.OTHER),
     "BEGIN": transactions.begin,
-    "CALL": lambda session, words, text: prepared.call(session, words, PROGRAMS),
+    "CALL": _call,
     "CHECK": lambda session, words, text: None,
     "COMMIT": transactions.commit,
     "CREATE": _create,

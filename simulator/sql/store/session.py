@@ -19,7 +19,7 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.show_create import as_printed, show_create
 from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
-from simulator.sql.store.state import Objects, Statement, Transaction, connection_of
+from simulator.sql.store.state import Objects, Statement, Transaction, Undo, connection_of
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Text
@@ -62,6 +62,7 @@ class Session:
     call_function: Callable[[Session, Routine, list[Any]], Any]
     log: Log = field(default_factory=Log)
     run: int = 0
+    journal: list[Undo] | None = None  # all changes of the CALL that runs
 
     def __post_init__(self) -> None:
         self.objects, self.connection = Objects(), connection_of(self.server)
@@ -228,6 +229,8 @@ class Session:
 
     def record_undo(self, data: Data, number: int, old: Row | None) -> None:
         """Record the previous row for a rollback."""
+        if self.journal is not None:
+            self.journal.append((data, number, old))
         if data.definition.transactional:
             self.transaction.undo.append((data, number, old))
 

@@ -46,7 +46,7 @@ class Connection:
     gtid_next: str = "automatic"
     last_insert_id: int = 0
     found_rows: int | None = 0  # of the last SELECT; None: it was skipped
-    row_count: int = -1  # rows that the last statement changed
+    row_count: int | None = -1  # rows that the last statement changed; None: unknown
     forced_id: int = 0  # SET insert_id, for the next row
     drawn: int = 0
     xa_prepared: dict[str, list[Undo]] = field(default_factory=dict)

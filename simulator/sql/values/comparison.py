@@ -48,10 +48,10 @@ def folded(text: str, collation: str) -> str:
         text = text.rstrip(" ")
     if collation.endswith("_bin") or collation == "binary":
         return text
+    if "_cs" in collation or "_as_" in collation:
+        return text.upper() if "_ci" in collation else text
     if text.isascii():
         return text.upper()
-    if "_cs" in collation or "_as" in collation:
-        return text.upper() if "_ci" in collation else text
     if "_general_" in collation:
         text = text.replace("ß", "s")  # a single letter there; two letters in other collations
     else:
@@ -165,12 +165,23 @@ def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
     return re.compile("".join(out), re.DOTALL)
 
 
+def _folded_letters(text: str, collation: str) -> str:
+    """The text letter by letter: LIKE knows no letter that equals several others, such as `ß` and `ss`."""
+    if text.isascii():
+        return text.upper()
+    letters = []
+    for letter in text:
+        alone = letter if letter == " " else folded(letter, collation)
+        letters.append(alone if len(alone) == 1 else letter)
+    return "".join(letters)
+
+
 def like(value: Any, pattern: Any, escape: str, collation: str) -> bool | None:
     if value is None or pattern is None:
         return None
     text, pattern_text = text_of(value), text_of(pattern)
     if not collation.endswith("_bin") and collation != "binary" and not isinstance(value, bytes):
         # trailing blanks are significant in LIKE
-        text, pattern_text = folded(text + "\0", collation)[:-1], folded(pattern_text + "\0", collation)[:-1]
+        text, pattern_text = _folded_letters(text, collation), _folded_letters(pattern_text, collation)
         escape = escape.upper()
     return like_pattern(pattern_text, escape).fullmatch(text) is not None

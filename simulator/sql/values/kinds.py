@@ -19,6 +19,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
 from simulator.sources.mysql import json as mysql_json
+from simulator.sql.errors import Unsupported
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Temporal
 
@@ -211,4 +212,8 @@ def quoted_value(value: Any) -> str:
 def truth_of(value: Any) -> bool | None:
     if value is None:
         return None
+    if isinstance(value, Document) and value.way != "mariadb":
+        number = isinstance(value.value, int | float | Decimal) and not isinstance(value.value, bool)
+        if not number:
+            raise Unsupported("a JSON document that is no number as a condition")
     return bool(number_of(value))
