@@ -34,6 +34,7 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
 def _apply(session: Session, data: Data, change: Alteration) -> None:
     """Convert the rows and take the new definition. An error leaves the table as it was. Raises SqlError."""
     definition = change.typed()
+    tables.check_keys(session, definition, data.definition)
     old = data.definition, data.rows, data.next_auto
     try:
         data.rows = altered_rows.converted(

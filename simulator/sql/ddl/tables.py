@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final
 
 from simulator.model import SchemaChangeKind, Table, TableId, TableVersions
 from simulator.sql.catalog.definitions import Database, Definition, Key
 from simulator.sql.catalog.servers import default_collation
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.table_plans import check_definition
 from simulator.sql.parse.column_types import Context
 from simulator.sql.parse.table_definitions import Items, finished, table_options, without_key
@@ -111,8 +112,36 @@ def context_of(session: Session, database: str) -> Context:
 # -------------------------------------------------------------------------------------------------------------- tables
 
 
+# Collations whose order of ASCII texts is that of their letters without case, or of their codes.
+_ORDERED: Final = re.compile(
+    r"utf8(mb[34])?_(bin|general_ci|unicode_ci|unicode_520_ci|0900_ai_ci)|binary"
+    r"|(?!utf8|ucs|utf|latin7_general)(?!.*(nopad|turkish|thai|lithuanian|estonian|czech)).*(_ci|_bin)"
+)
+
+
+def check_keys(session: Session, definition: Definition, old: Definition | None = None) -> None:
+    """Raises Unsupported for a collation that is not simulated, and for a dropped index that a foreign key needs."""
+    for collation in {definition.collation, *(field.collation for field in definition.fields)}:
+        if collation and _ORDERED.fullmatch(collation) is None:
+            raise Unsupported(f"the collation {collation}")
+    if old is None or old.keys == definition.keys or not session.connection.settings["foreign_key_checks"]:
+        return
+    links = [link.columns for link in definition.foreign if link in old.foreign]
+    for data in session.all_tables():
+        links += [link.parent_columns for link in data.definition.foreign if link.parent == old.id]
+    for columns in links:
+        if _is_indexed(old, columns) and not _is_indexed(definition, columns):
+            raise Unsupported("dropping an index that a foreign key needs")
+
+
+def _is_indexed(definition: Definition, columns: tuple[str, ...]) -> bool:
+    lowered = [name.lower() for name in columns]
+    return any([name.lower() for name in key.names[: len(columns)]] == lowered for key in definition.keys)
+
+
 def add_table(session: Session, definition: Definition, sql: str, temporary: bool, next_auto: int = 1) -> Data:
     """Add a new table and log it."""
+    check_keys(session, definition)
     foreign_keys.check_foreign_keys(session, definition)
     data = Data(session.with_next_version(definition))
     check_definition(data, session)
@@ -280,6 +309,7 @@ def drop_index(session: Session, words: Reader, sql: str) -> None:
 def redefine(session: Session, data: Data, definition: Definition) -> None:
     """Change the definition of a table without changing its rows. An error leaves the definition as it was."""
     old = data.definition
+    check_keys(session, definition, old)
     try:
         data.define(session.with_next_version(definition))
         check_definition(data, session)

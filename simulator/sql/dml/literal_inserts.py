@@ -38,8 +38,8 @@ _NOT_NAMES: Final = frozenset(("select", "values", "value", "set", "table"))
 _HIGH: Final = (1 << 64) - 1
 
 
-def insert_literals(session: Session, text: str) -> bool:
-    """Run the statement if it is such an INSERT; returns whether it was."""
+def insert_literals(session: Session, text: str, typed: str) -> bool:
+    """Run the statement if it is such an INSERT; returns whether it was. `typed`: as the log has it."""
     head = _HEAD.match(text)
     if head is None or session.connection.settings["binlog_format"] != "row":
         return False
@@ -52,7 +52,7 @@ def insert_literals(session: Session, text: str) -> bool:
         return False
     if session.view(database, name) is not None:
         return False
-    session.statement.text, session.statement.annotated, session.statement.generated_ids = text, False, 0
+    session.statement.text, session.statement.annotated, session.statement.generated_ids = typed, False, 0
     session.run += 1
     session.statement.refuses_texts = False
     data = session.table(database, name)
@@ -69,6 +69,7 @@ def insert_literals(session: Session, text: str) -> bool:
         for number, values in enumerate(rows, 1):
             inserter.insert(values, number)
         inserter.done()
+        session.connection.row_count = len(rows)
     return True
 
 

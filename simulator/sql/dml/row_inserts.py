@@ -162,7 +162,7 @@ class Inserter:
         stored = tuple(row)
         conflict = data.conflict(stored)
         if conflict is not None:
-            if typed and (self.mode == "replace" or self.on_duplicate is not None):
+            if typed and self.mode == "replace":
                 self.counter.observe(typed)
             if generated and self.mode != "replace":
                 self.counter.give_back(generated)

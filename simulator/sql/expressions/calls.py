@@ -18,10 +18,10 @@ from simulator.sql.expressions.defaults import default
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant
 from simulator.sql.functions import dates, texts
 from simulator.sql.functions.json import json_extract, json_unquote
-from simulator.sql.functions.table import FUNCTIONS, facts_of, known_as
+from simulator.sql.functions.table import DATED, FUNCTIONS, NUMERIC, facts_of, known_as
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import truth_of
-from simulator.sql.values.temporal import Temporal, of_us, rounded
+from simulator.sql.values.kinds import NUMBER, truth_of
+from simulator.sql.values.temporal import Temporal, of_us, parse_datetime, parse_time, rounded
 
 
 def make_cast(node: Any, scope: Scope) -> Compiled:
@@ -143,6 +143,7 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         signature(call).bind(session, *parts)
     except TypeError:
         raise SqlError(1582, typed) from None
+    parts = [_readable(part, position, name, scope) for position, part in enumerate(parts)]
     if name in UNIFIED:
         parts = unified_branches(name, arguments, parts, scope)
     if name.startswith("json_"):
@@ -158,6 +159,25 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         (single,) = parts
         return lambda env: call(session, single(env))
     return lambda env: call(session, *[part(env) for part in parts])
+
+
+def _readable(part: Compiled, position: int, name: str, scope: Scope) -> Compiled:
+    """An argument that a function reads as a number or a date. A strict statement that changes rows refuses most texts
+    that are none; which ones depends on the function and the server: raises Unsupported."""
+    numeric = position in NUMERIC.get(name, ()) or (name in NUMERIC and NUMERIC[name] == ())
+    if not numeric and name not in DATED:
+        return part
+    statement = scope.session.statement
+
+    def checked(env: Any) -> Any:
+        value = part(env)
+        if type(value) is str and statement.refuses_texts:
+            match = NUMBER.fullmatch(value.strip()) if numeric else parse_datetime(value) or parse_time(value)
+            if match is None:
+                raise Unsupported(f"{name}() of the text {value[:20]!r} in a strict statement")
+        return value
+
+    return checked
 
 
 def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compiled:
@@ -207,7 +227,7 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
         return lambda env: dates.timestamp(session, first(env), time(env))
     if name in ("timestampadd", "timestampdiff"):
         unit = arguments[0].name.lower().removeprefix("sql_tsi_")
-        first, second = compiled(arguments[1], scope), compiled(arguments[2], scope)
+        first, second = (_readable(compiled(argument, scope), 0, name, scope) for argument in arguments[1:])
 
         def call(env: Any) -> Any:
             a, b = first(env), second(env)
@@ -219,7 +239,8 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     base, span = arguments
     sign = -1 if name in ("date_sub", "subdate") else 1
     amount, unit = (span.this, span.args["unit"].name.lower()) if isinstance(span, exp.Interval) else (span, "day")
-    return casts.compiled_move(compiled(base, scope), compiled(amount, scope), sign, unit)
+    start = _readable(compiled(base, scope), 0, name, scope)
+    return casts.compiled_move(start, compiled(amount, scope), sign, unit)
 
 
 def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -16,6 +17,24 @@ from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import FixedDouble, bytes_of, number_of, text_of, truth_of
 from simulator.sql.values.temporal import parts_of
 from simulator.tables import CsvTable
+
+# Functions that read arguments as numbers: at these positions, or all.
+NUMERIC: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys((
+        "abs", "acos", "asin", "atan", "bit_count", "ceil", "cos", "cot", "degrees", "exp", "floor", "inet_ntoa",
+        "interval", "ln", "log", "log10", "log2", "makedate", "maketime", "mod", "period_add", "period_diff", "pow",
+        "radians", "round", "sec_to_time", "sign", "sin", "space", "sqrt", "tan", "truncate",
+    ), ()),
+    **dict.fromkeys(("left", "lpad", "repeat", "right", "rpad"), (1,)), "elt": (0,), "format": (0, 1),
+    "from_days": (0,), "from_unixtime": (0,), "insert": (1, 2), "substring": (1, 2), "substring_index": (2,),
+}  # fmt: skip
+# Functions that read a date or a time.
+DATED: Final = frozenset((
+    "adddate", "date", "date_add", "date_sub", "datediff", "day", "dayname", "dayofweek", "dayofyear", "hour",
+    "last_day", "microsecond", "minute", "month", "monthname", "quarter", "second", "subdate", "time_to_sec",
+    "timestampadd", "timestampdiff", "to_days", "to_seconds", "unix_timestamp", "week", "weekday", "weekofyear", "year",
+    "yearweek",
+))  # fmt: skip
 
 
 class Facts(NamedTuple):
@@ -71,20 +90,20 @@ def _last_insert_id(session: Any, value: Any = None) -> int:
 
 
 def _letters(text: str, change: Callable[[str], str]) -> str:
-    """Change the case of each letter; `ß` and `ẞ` stay. Raises Unsupported for letters of which servers know less."""
+    """Change the case of each letter; `ß` stays. Raises Unsupported for letters of which servers know less."""
     if text.isascii():
         return change(text)
-    return "".join(letter if letter in "ßẞ" else _letter(letter, change(letter)) for letter in text)
+    return "".join(letter if letter == "ß" else _letter(letter, change(letter)) for letter in text)
 
 
 def _letter(letter: str, changed: str) -> str:
-    if letter != changed and (len(changed) > 1 or ord(max(letter, changed)) > _LAST_CASED or letter in "İıſ"):
+    if letter != changed and (len(changed) > 1 or not _CASED.fullmatch(letter + changed)):
         raise Unsupported(f"the case of the letter {letter!r}")
     return changed
 
 
-# The last letter of Latin, Greek and Cyrillic whose case all servers and character sets change alike.
-_LAST_CASED: Final = 0x45F
+# Letters whose case all servers change alike: Latin, Greek and Cyrillic.
+_CASED: Final = re.compile("[\0-\u0130\u0132-\u017e\u0370-\u045f]*")
 
 
 def _found_rows(session: Any) -> int:

@@ -305,6 +305,8 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
 def without_key(definition: Definition, name: str) -> Definition:
     remaining = tuple(key for key in definition.keys if key.name.lower() != name.lower())
     if len(remaining) == len(definition.keys):
+        if any(name.lower() in (link.name.lower(), link.columns[0].lower()) for link in definition.foreign):
+            raise Unsupported("dropping the index that a foreign key implies")
         raise SqlError(1091, name, "INDEX")
     return replace(definition, keys=remaining)
 

@@ -113,10 +113,10 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
             statements.delete(session, node)
         changed = session.transaction.undo[mark:]
         session.statement.changes = len(changed)
-        # rows of triggers and cascades do not count, and not all rows of a server count once
-        target, counts = session.statement.target, not isinstance(node, exp.Insert) or node.args.get("conflict") is None
-        alone = counts and all(data.definition.id == target for data, _, _ in changed)
-        session.connection.row_count = len(changed) if alone else None
+        # rows of triggers and cascades do not count; changed duplicates count twice, and joins change several tables
+        joined = any(node.args.get(part) for part in ("conflict", "tables", "using")) or node.this.args.get("joins")
+        target = session.statement.target
+        session.connection.row_count = None if joined else sum(data.definition.id == target for data, _, _ in changed)
         if session.statement.order_unsure and len(changed) > 1:
             session.statement.warnings.append(OTHER_ORDER)
         session.statement.order_unsure = False

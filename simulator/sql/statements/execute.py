@@ -39,13 +39,13 @@ def execute(session: Session, text: str) -> None:
 def _execute(session: Session, text: str) -> None:
     if session.connection.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
         raise Unsupported("a character of four bytes after SET NAMES utf8, which has three; SET NAMES utf8mb4")
-    text = _decoded(session, text)
+    typed, text = text, _decoded(session, text)
     custom_quotes = bool(session.connection.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
     if (
         not session.connection.xa_attached
         and not session.transaction.read_only
         and not custom_quotes
-        and insert_literals(session, text)
+        and insert_literals(session, text, typed)
     ):
         return
     server_text = with_literal_bytes(with_version_comments(by_mode(text, session.connection.modes), session.server))
@@ -57,7 +57,7 @@ def _execute(session: Session, text: str) -> None:
     session.run += 1
     verb = words.upper
     strict = session.strict and not words.peek(verb, "IGNORE")
-    session.statement.begin(text)
+    session.statement.begin(typed)
     session.statement.division_fails = strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
     session.statement.refuses_texts = strict and verb in ROW_WORDS
     if session.connection.xa_attached and verb not in ("XA", "SELECT", "SET", "SHOW", "USE"):

@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
+from simulator.sql.errors import Unsupported
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import Bits, Label, Raw, bytes_of, number_of, text_of
@@ -20,6 +21,15 @@ _MARKS: Final = str.maketrans(
 # Letters that Unicode's order decomposes: equal to their parts since version 9, after them before that.
 _LETTERS: Final = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h"}
 _OLD_LETTERS: Final = {letter: f"{letters[0]}\uffff" for letter, letters in _LETTERS.items()}
+# Collations, and the letters under them, whose equal letters were compared with those of servers; of other collations
+# only ASCII.
+_VERIFIED: Final = re.compile(
+    r"utf8(mb[34])?_(general_ci|unicode_ci|0900_ai_ci)|(ascii|cp866|cp1251|greek|hebrew|koi8r|koi8u)_general_ci"
+)
+_VERIFIED_LETTERS: Final = re.compile(
+    r"(?:(?![ÐðĐđıİŒœ])[\0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2bff\u4e00-\u9fff\uac00-\ud7a3\ufffd"
+    r"\U00010000-\U0010ffff])*"
+)
 _BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -52,6 +62,8 @@ def folded(text: str, collation: str) -> str:
         return text.upper() if "_ci" in collation else text
     if text.isascii():
         return text.upper()
+    if _VERIFIED.fullmatch(collation) is None or _VERIFIED_LETTERS.fullmatch(text) is None:
+        raise Unsupported(f"comparing letters such as those of {text[:20]!r} under {collation}")
     if "_general_" in collation:
         text = text.replace("ß", "s")  # a single letter there; two letters in other collations
     else:
@@ -168,7 +180,7 @@ def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
 def _folded_letters(text: str, collation: str) -> str:
     """The text letter by letter: LIKE knows no letter that equals several others, such as `ß` and `ss`."""
     if text.isascii():
-        return text.upper()
+        return folded(text + "\0", collation)[:-1]  # trailing blanks are significant in LIKE
     letters = []
     for letter in text:
         alone = letter if letter == " " else folded(letter, collation)
@@ -181,7 +193,6 @@ def like(value: Any, pattern: Any, escape: str, collation: str) -> bool | None:
         return None
     text, pattern_text = text_of(value), text_of(pattern)
     if not collation.endswith("_bin") and collation != "binary" and not isinstance(value, bytes):
-        # trailing blanks are significant in LIKE
         text, pattern_text = _folded_letters(text, collation), _folded_letters(pattern_text, collation)
         escape = escape.upper()
     return like_pattern(pattern_text, escape).fullmatch(text) is not None

@@ -16,7 +16,8 @@ from simulator.sql.parse.words import quoted
 from simulator.sql.server.mysql.connection import Connection
 from simulator.stream.literal.transactions import Row
 
-_COLUMNS: Final = """SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, CHARACTER_SET_NAME, COLLATION_NAME, EXTRA
+_COLUMNS: Final = """SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, CHARACTER_SET_NAME, COLLATION_NAME, EXTRA,
+ COLUMN_DEFAULT, COLUMN_COMMENT
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY ORDINAL_POSITION"""
 _KEYS: Final = """SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX"""
@@ -50,7 +51,8 @@ class Catalog:
             return None
         collation = str(table[0][0] or "")
         try:
-            fields = tuple(_field(*row) for row in self.connection.rows(_COLUMNS.format(*names)))
+            mariadb = "mariadb" in self.connection.version.lower()
+            fields = tuple(_field(*row, mariadb=mariadb) for row in self.connection.rows(_COLUMNS.format(*names)))
         except UsageError:
             return None
         keys: dict[str, list[tuple[str, int | None]]] = {}
@@ -91,16 +93,38 @@ class Catalog:
         return [tuple([_cell(text, type) for text, type in zip(row, types, strict=True)]) for row in rows]
 
 
-def _field(name: str, type_text: str, nullable: str, charset: str | None, collation: str | None, extra: str) -> Field:
-    type = parse_type(type_text)
+def _field(
+    name: str,
+    type_text: str,
+    nullable: str,
+    charset: str | None,
+    collation: str | None,
+    extra: str,
+    default: str | None,
+    comment: str,
+    *,
+    mariadb: bool,
+) -> Field:
+    type, extra = parse_type(type_text), extra.lower()
+    if default is not None and not mariadb:
+        # a text without its quotes, but for expressions
+        if default.upper().startswith("CURRENT_TIMESTAMP") and type_table.family(type) == "datetime":
+            pass
+        elif "default_generated" in extra:
+            default = f"({default})"
+        elif not default.startswith("b'"):
+            default = quote(default)
     return Field(
         name,
         ColumnType(
             type.name, type.length, type.scale, type.unsigned, type.zerofill, charset if charset else None, type.labels
         ),
         nullable == "YES",
+        default,
         auto="auto_increment" in extra,
+        on_update="on update" in extra,
         collation=collation or "",
+        comment=comment,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from simulator.sql.catalog.definitions import Definition
+from simulator.sql.errors import Unsupported
 from simulator.sql.store.rows import index_value
 from simulator.stream.literal.transactions import Positions, Row
 
@@ -72,9 +74,12 @@ class TrackedRows:
         items: Iterable[tuple[int, Row]] = sorted(self.rows.items())
         if self._key:
             fields = [(position, self.definition.fields[position]) for position in self._key]
-            items = sorted(
-                items, key=lambda item: [index_value(item[1][position], field, None) for position, field in fields]
-            )
+
+            def order(item: tuple[int, Row]) -> list[Any]:
+                return [index_value(item[1][position], field, None) for position, field in fields]
+
+            with suppress(Unsupported):  # letters whose order only the server knows
+                items = sorted(items, key=order)
         return dict(items)
 
     def clear(self) -> None:

@@ -232,9 +232,8 @@ def spelled(reported: Definition, known: Sequence[Definition], server: Server) -
         for definition in known:
             position = definition.position(field.name)
             if position is not None and is_same_type(definition.fields[position].type, field.type, server):
-                other = definition.fields[position]
-                type, typed_in = other.type, other.typed_in
-                field = replace(field, type=type, typed_in=typed_in, inline_key=other.inline_key, retyped=other.retyped)
+                # a text has the default as it was typed
+                field = replace(definition.fields[position], name=field.name, nullable=field.nullable)
                 break
         fields.append(field)
     first = known[0] if known else None

@@ -1,0 +1,184 @@
+"""What the embedded engine did silently wrong once: now it does as a server does, or refuses.
+
+Each line of a case is a statement. `REFUSED` says which of them are refused, and the others are compared with servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from each import each
+from test_random_servers import check_against_server
+
+from simulator import sources
+from simulator.sql.script import run, script_of
+from simulator.stream.literal.transactions import RowChange
+
+SOURCES: Final = ("mysql-8.0", "mysql-5.7", "mariadb-10.11")
+CASES: Final = {
+    "fractions of timestamps": """
+create table t(a datetime(3), b timestamp(6) null, c varchar(40))
+insert into t(a, b) values(TIMESTAMP'2024-01-01 10:11:30.456', timestamp '2024-01-01 10:11:30.456789')
+insert into t(c) values(TIMESTAMP'2024-01-01 10:11:30.456')
+insert into t(c) values(date_add(TIMESTAMP'2024-01-01 10:11:30.456', interval 1 day))
+""",
+    "bits of numbers are rounded": """
+create table t(a bigint unsigned, b bigint unsigned)
+insert into t values(1.5|0, 2.5&255), (2.5|0, 3.5<<1), (1.5e0|0, ~2.5)
+""",
+    "row_count()": """
+create table t(id int)
+create table l(n int)
+create table r(n int)
+create trigger x after insert on t for each row insert into l values(new.id), (new.id)
+insert into t values(1), (2), (3)
+insert into r values(row_count())
+insert into r values(row_count())
+update t set id = id + 1
+insert into r values(row_count())
+delete from t where id > 2
+insert into r values(row_count())
+""",
+    "order of triggers": """
+create table t(id int, s varchar(20))
+create trigger a before insert on t for each row set new.s = concat(new.s, 'a')
+create trigger b before insert on t for each row precedes a set new.s = concat(new.s, 'b')
+create trigger c before insert on t for each row follows b set new.s = concat(new.s, 'c')
+insert into t values(1, '')
+""",
+    "AUTO_INCREMENT after failures": """
+create table t(id int auto_increment primary key, u int unique)
+insert into t(u) values(1)
+insert into t(u) values(1)
+insert into t values(20, 1)
+insert into t(u) values(8)
+insert ignore into t(u) values(1), (9)
+insert into t values(30, 1) on duplicate key update u = 11
+insert into t(u) values(12)
+replace into t values(50, 12)
+insert into t(u) values(13)
+""",
+    "labels under a binary collation": """
+create table t(a enum('a','A','ä') charset latin1 collate latin1_bin, s set('x','X') collate utf8mb4_bin)
+insert into t values('A','X'), ('a','x,X'), ('ä','x')
+insert into t values('Ä','x')
+""",
+    "SET NAMES latin1": """
+set names latin1
+create table t(a varchar(9))
+insert into t values('é')
+set names utf8mb4
+insert into t values('é')
+""",
+    "LIKE by letters": """
+create table t(id int, a varchar(9))
+insert into t values(1,'ß'), (2,'ss'), (3,'s'), (4,'sx'), (5,'É')
+update t set id = id + 10 where a like 's_'
+update t set id = id + 100 where a like '_'
+update t set id = id + 1000 where a like 's%'
+update t set id = id + 10000 where a like 'e'
+""",
+    "case of letters": """
+create table t(a varchar(9))
+insert into t values(upper('ß')), (lower('ÄЯΣ')), (upper('äяσ'))
+""",
+    "units in WHERE": """
+create table t(id int primary key, a date, b date)
+insert into t values(1,'2024-01-01','2024-01-05'), (2,'2024-01-01','2024-01-02')
+delete from t where timestampdiff(day, a, b) > 2
+update t set b = timestampadd(week, 1, a) where timestampdiff(hour, a, b) = 24
+""",
+    "WITH before DELETE and UPDATE": """
+create table t(id int primary key, a int)
+insert into t values(1,1), (2,2), (3,3)
+with c as (select id from t where a > 1) delete from t where id in (select id from c)
+with d as (select max(a) m from t) update t set a = a + 10 where a = (select m from d)
+""",
+    "a failed ALTER": """
+create table t(a int)
+insert into t values(1)
+alter table t add b int not null, add c date not null default 'x'
+insert into t values(2)
+alter table t add d int default 'x'
+insert into t values(3)
+""",
+    "indexes that foreign keys need": """
+create table p(id int primary key, k int, key kk(k))
+create table c(id int primary key, p int, constraint fk foreign key (p) references p(k))
+alter table p drop key kk
+insert into p values(1, 1)
+""",
+    "order of a DELETE from several tables": """
+create table a(id int primary key)
+create table b(id int primary key, a int, key(a))
+insert into a values(1), (2), (3)
+insert into b values(1,3), (2,2), (3,1), (4,1)
+delete a, b from a join b on b.a = a.id
+""",
+    "texts as numbers and dates": """
+create table t(a int, d date)
+insert into t(a) values(round('12')), (year('2024-02-01')), (left('abc', '0'))
+insert into t(d) values(date_add('2024-01-31', interval 1 month))
+""",
+}  # fmt: skip
+
+
+@pytest.mark.broker("mysql")
+@pytest.mark.parametrize("source", SOURCES)
+def test_as_a_server(source: str, servers: Callable[[str], str]) -> None:
+    text = ""
+    for number, case in enumerate(CASES.values()):
+        text += f"create database d{number};\nuse d{number};\n"
+        text += "".join(f"{line};\n" for line in case.strip().split("\n"))
+    assert check_against_server(text, source, servers) > 60
+
+
+T: Final = "create table t(a int, j json, d date, b varbinary(9), l varchar(9) charset latin1 unique, m decimal(5,2)); "
+LINKED: Final = "create table p(id int primary key); create table c(p int, foreign key (p) references p(id)); "
+REFUSED: Final = [
+    (("mysql-8.0", "mysql-5.7"), T + "delete from t where j->'$.a'", "a JSON document that is no number as a condition",
+     "insert into t(j) values('{\"a\":\"x\"}')"),
+    (SOURCES, T + "insert into t(a) values(b'1' | cast('x' as binary))", "a calculation with bits of a binary text",
+     ""),
+    (("mysql-8.0",), T + "insert into t(a) values(cast(100 as year))", "this value as a year", ""),
+    (SOURCES, T + "insert into t(l) values('ü')", "comparing letters such as those of 'ü' under latin1_swedish_ci", ""),
+    (SOURCES, "create table x(a varchar(9) charset latin5 collate latin5_turkish_ci)",
+     "the collation latin5_turkish_ci", ""),
+    (SOURCES, T + "insert into t(a) values(year('x'))", "year() of the text 'x' in a strict statement", ""),
+    (SOURCES, T + "insert into t(a) values(round('12abc'))", "round() of the text '12abc' in a strict statement", ""),
+    (SOURCES, T + "insert into t(d) values(date_add('abc', interval 1 day))", "date_add() of the text 'abc'", ""),
+    (("mysql-8.0", "mysql-5.7"), T + "insert into t(j) select json_arrayagg(m) from t",
+     "a decimal or a date in an aggregated JSON document", "insert into t(m) values(1.5)"),
+    (SOURCES, T + "create trigger x before insert on t for each row follows y set new.a = 1",
+     "a trigger that follows a missing one", ""),
+    (SOURCES, LINKED + "alter table p drop primary key", "dropping an index that a foreign key needs", ""),
+    (SOURCES, LINKED + "alter table c drop index p", "dropping the index that a foreign key implies", ""),
+    (SOURCES, "create table t(a varchar(9)); insert into t values(lower('ẞ'))", "the case of the letter 'ẞ'", ""),
+]  # fmt: skip
+
+
+@each(REFUSED)
+def test_refused(servers: tuple[str, ...], text: str, reason: str, before: str) -> None:
+    """With `force` the statement before the last one runs, too."""
+    *first, last = text.split("; ")
+    for source in servers:
+        script = ";\n".join(["create database d", "use d", *first, *([before] if before else []), last]) + ";"
+        failure = run(script_of(script, "s.sql"), sources.find(source)).failure
+        assert failure is not None, source
+        assert reason in str(failure)
+        assert str(failure).endswith("runs it on a real server.")
+
+
+def test_a_refusal_inside_a_procedure_takes_back_its_statements() -> None:
+    text = """create database d; use d; create table t(a int); insert into t values(1);
+delimiter //
+create procedure p() begin insert into t values(2); update t set a = 3; insert into t values(sleep(0)); end//
+call p()//
+delimiter ;
+insert into t select a + 10 from t;"""
+    outcome = run(script_of(text, "s.sql"), sources.find("mysql-8.0"), force=True)
+    assert len(outcome.errors) == 1
+    entries = [entry for one in outcome.session.log.transactions for entry in one.entries]
+    assert [one.after for one in entries if isinstance(one, RowChange)] == [(1,), (11,)]
