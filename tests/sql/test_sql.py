@@ -306,7 +306,7 @@ def test_the_fast_way_and_the_tree_make_the_same(monkeypatch: pytest.MonkeyPatch
         "INSERT INTO `t`(`id`,v) VALUES(4,'a' 'b'),(-5,\"q\"); insert into t values (6,'x',.5,1e1);"
     )
     fast = rows(text)
-    monkeypatch.setattr(execute, "insert_literals", lambda session, statement: False)
+    monkeypatch.setattr(execute, "insert_literals", lambda session, statement, typed: False)
     assert rows(text) == fast
     assert fast[1] == ("1", "it's \\ \n", "-0.500", "5")
 
