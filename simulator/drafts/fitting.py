@@ -18,7 +18,10 @@ from simulator.stream.scenario.resolve import resolve
 # A sequence in a column that holds fewer numbers is full before a long run ends.
 LASTING: Final = 8_000_000
 _GREATEST: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32}
-_CHANGING: Final = ("faker", "range", "choices", "pattern", "uuid", "sequence", "version")
+_CHANGING: Final = (
+    "faker", "range", "choices", "pattern", "uuid", "sequence", "version", "walk", "lognormal", "sentence",
+)  # fmt: skip
+_PERSON: Final = ("email", "city")
 
 
 @dataclass
@@ -69,4 +72,5 @@ class Fitting:
             kind, given = self.source.default_values(self.type(column["type"]))
         if kind in ("range", "choices") and len(set(given or ())) < 2:
             return False
-        return kind in _CHANGING and column.get("changes") != "no" and float(column.get("nulls", 0)) < 0.3
+        changing = given in _PERSON if kind == "person" else kind in _CHANGING
+        return changing and column.get("changes") != "no" and float(column.get("nulls", 0)) < 0.3

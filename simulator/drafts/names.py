@@ -18,6 +18,7 @@ def _faker(provider: str) -> Values:
 
 
 _SHIPPED: Final = ("catch_phrase", "city", "email", "name", "word")
+_GOODS: Final = re.compile(r"product|item|article|goods|sku|catalog")
 _TITLE: Final = (_faker("catch_phrase"), _faker("word"))
 _PEOPLE: Final = re.compile(
     r"user|customer|person|people|employee|staff|actor|author|contact|member|student|patient|client|teacher|doctor"
@@ -71,7 +72,10 @@ def candidates(table: str, name: str, holds: str, labels: Sequence[str]) -> Iter
     if holds == "JSON":
         yield _JSON
     if holds == "text" and words == "name" and _PEOPLE.search(words_of(table)):
+        yield "person", "name"
         yield _faker("name")
+    if holds == "text" and re.search("name|title|label", words) and _GOODS.search(words_of(table)):
+        yield "sentence", "product"
     if holds in ("times", "dates") and re.search(f"{_UPDATED}|{_CREATED}", words):
         yield "commit_time", None
         return
@@ -81,6 +85,18 @@ def candidates(table: str, name: str, holds: str, labels: Sequence[str]) -> Iter
             break
     if holds == "text":
         yield from _TITLE
+
+
+def of_person(name: str) -> Values | None:
+    """An address or a login, which are made of the row's key, for a column of this name."""
+    words = words_of(name)
+    part = "email" if re.search("e_?mail", words) else "login" if re.search("user_?name|login|nick", words) else None
+    return None if part is None else ("person", part)
+
+
+def is_price(name: str) -> bool:
+    """Whether a column of this name holds what one piece costs."""
+    return bool(re.search("price", words_of(name)))
 
 
 def unique_text(name: str, key: str) -> Values:

@@ -201,6 +201,11 @@ class _Drafting:
         if self.fitting.holds(column["type"]) != "text" or len(draft.key) != 1 or coded:
             return None
         (key,) = draft.key
+        person = names.of_person(name)
+        if person is not None and draft.columns[key]["values"] == "sequence":
+            values = dict([person])
+            if self.fitting.takes({**column, "values": values}, {key: draft.columns[key]}):
+                return values
         values = dict([names.unique_text(name, key)])
         room = self.fitting.type(column["type"]).length or 255
         digits = 36 if draft.columns[key]["values"] == "uuid" else 12
@@ -258,6 +263,21 @@ class _Drafting:
         if column.get("nullable") != "no":
             column["nulls"] = "0.1"
         column["values"] = {"references": parent.name}
+        for price in filter(names.is_price, parent.columns):
+            self._price(draft, name, f"{parent.name}.{price}", parent.columns[price])
+
+    def _price(self, draft: Draft, via: str, price: str, theirs: dict[str, Any]) -> None:
+        """A price in a table that refers to a product is the product's price of that time."""
+        ddl, type = self.fitting.source.ddl, self.fitting.type
+        for name, column in draft.columns.items():
+            old, new = type(theirs["type"]), type(column["type"])
+            fits = ddl.type_name(old) == ddl.type_name(new) or ddl.widens(old, new)
+            nulls = column.get("nullable") == "no" and "no" not in (draft.columns[via].get("nullable"),)
+            nulls = nulls or (column.get("nullable") == "no" and theirs.get("nullable") != "no")
+            same = name.lower() in (price.partition(".")[2].lower(), "price", "unit_price", "price_each", "list_price")
+            if same and names.is_price(name) and fits and not nulls and name not in draft.roles:
+                column.pop("nulls", None)
+                column["values"] = {"of": price, "via": via}
         draft.roles.discard(name)
 
     def _no_reference(self, draft: Draft, link: ForeignKey, name: str) -> str | None:

@@ -33,6 +33,12 @@ def draws(identities: Bits, changes: Ints, salt: np.uint64) -> Bits:
     return out
 
 
+def identities(slots: Ints, numbers: Ints) -> Bits:
+    """Hashes that name rows for good, by their slots and their numbers in them: `simulator.values.draw.identity`."""
+    hashed = draws(numbers.view(np.uint64), np.zeros(len(numbers), dtype=np.int64), np.uint64(0))
+    return draws(hashed, slots, np.uint64(0))
+
+
 def index(identities: Bits, changes: Ints, salt: np.uint64, size: int) -> Ints:
     """Numbers in [0, size) as `generators.index.Index` draws them."""
     assert LIBRARY is not None

@@ -1,4 +1,4 @@
-"""What a scenario will look like, from the structure of its first turns: no value is drawn."""
+"""What a scenario will look like, from the structure of its first turns; few values are drawn (`practice.py`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from simulator.model import ROW_KINDS, Kind
 from simulator.stream.engine.stream import ChangeStream, Structure
+from simulator.stream.practice import lines as practice_lines
+from simulator.stream.practice import practice
 from simulator.values.draw import identity
 
 TURNS: Final = 100_000
@@ -70,6 +72,7 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
         "ms_between_transactions": {f"p{p}": round(float(np.percentile(gaps_us, p)) / 1000, 3) for p in (1, 50, 99)},
         "tables": tables,
         "lifecycles": _steps(stream, structure),
+        "practice": practice(stream, structure),
     }
 
 
@@ -144,4 +147,6 @@ def text(facts: Mapping[str, Any]) -> str:
     for life in facts["lifecycles"]:
         shares = (f"{name} {count / max(life['turns'], 1):.1%}" for name, count in life["steps"].items())
         lines.append(f"\nLifecycle {life['name']}: {life['turns']:,} turns\n  {', '.join(shares)}")
+    if said := list(practice_lines(facts["practice"])):
+        lines += ["\nIn practice:", *(f"  {line}" for line in said)]
     return "\n".join(lines)

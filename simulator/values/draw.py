@@ -16,6 +16,8 @@ import numpy.typing as npt
 Bits = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
+# From one life of a slot to the next, among the numbers that name its rows.
+LIFE: Final = 0x100000001
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _M1: Final = np.uint64(0xBF58476D1CE4E5B9)
 _M2: Final = np.uint64(0x94D049BB133111EB)
@@ -45,7 +47,7 @@ def bits(key: np.uint64, counter: npt.NDArray[Any]) -> Bits:
 
 def identity(slot: Ints, life: Ints | int, row: Ints | int) -> Bits:
     """A hash that names a row for good: the slot, which life of it, which row of its entity."""
-    lives = np.asarray(life, dtype=np.int64) * 0x100000001 + np.asarray(row, dtype=np.int64)
+    lives = np.asarray(life, dtype=np.int64) * LIFE + np.asarray(row, dtype=np.int64)
     return mix(_unsigned(slot) * GOLDEN + mix(np.atleast_1d(_unsigned(lives))))
 
 

@@ -117,7 +117,7 @@ def test_messages_of_the_same_change_stand_side_by_side() -> None:
             assert canal == (said(row, "dts-avro", "objectName"), said(row, "dts-avro", "operation"))
         for format in comparison.formats:
             assert [row[format] for row in rows if format in row] == event.messages[format]
-    assert alone == 8  # of 17 rows
+    assert alone == 4  # of 8 rows
 
 
 def test_ddl_and_heartbeats_are_events_of_their_own(tmp_path: Path) -> None:

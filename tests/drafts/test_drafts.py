@@ -87,7 +87,7 @@ def test_what_names_and_keys_become(tmp_path: Path) -> None:
     django = read(draft(str(HERE / "django.sql")), "").spec
     assert values(django, "auth_user") == {
         "id": "sequence", "password": "text", "last_login": "commit_time", "is_superuser": "choices",
-        "username": "derived", "first_name": "faker", "email": "derived", "date_joined": "commit_time",
+        "username": "person", "first_name": "person", "email": "person", "date_joined": "commit_time",
     }  # fmt: skip
     assert django.tables["auth_user"].unique == {"username": ["username"], "email": ["email"]}
     assert values(django, "auth_user_groups") == {"id": "sequence", "user_id": "references", "group_id": "references"}
@@ -101,6 +101,30 @@ def test_what_names_and_keys_become(tmp_path: Path) -> None:
     sakila = read(draft(str(HERE / "sakila.sql")), "").spec
     assert (sakila.tables["language"].rows, sakila.tables["language"].mix.insert) == (255, 0)
     assert sakila.tables["film"].columns["rating"].values.arguments == ["G", "PG", "PG-13", "R", "NC-17"]
+
+
+def test_believable_values_of_a_shop(tmp_path: Path) -> None:
+    """People, prices of lines, numbers with check digits, sentences: from names and foreign keys."""
+    sql = """
+    create table customers (id bigint primary key auto_increment, name varchar(80) not null,
+        email varchar(120) not null unique, city varchar(60), phone varchar(20), iban char(34), comment varchar(200));
+    create table products (id bigint primary key auto_increment, title varchar(80) not null, ean char(13),
+        price decimal(10,2) not null);
+    create table order_items (id bigint primary key auto_increment, product_id bigint not null, quantity int not null,
+        unit_price decimal(10,2) not null, foreign key (product_id) references products (id));
+    """
+    text, spec = drafted(tmp_path, sql)
+    assert values(spec, "customers") == {
+        "id": "sequence", "name": "person", "email": "person", "city": "person", "phone": "phone_number",
+        "iban": "iban", "comment": "sentence",
+    }  # fmt: skip
+    assert spec.tables["customers"].unique == {"email": ["email"]}
+    assert values(spec, "products") == {"id": "sequence", "title": "sentence", "ean": "ean", "price": "walk"}
+    assert values(spec, "order_items") == {
+        "id": "sequence", "product_id": "references", "quantity": "range", "unit_price": "of",
+    }  # fmt: skip
+    assert "values: {of: products.price, via: product_id}" in text
+    writes_rows(text)
 
 
 def test_every_type(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def applied(document: dict[str, Any], told: dict[str, Any], gone: list[str]) -> 
     return made
 
 
-@pytest.mark.parametrize(("scenario", "turns"), [("documents", 3000), ("orders", 400), ("crud", 300)])
+@pytest.mark.parametrize(("scenario", "turns"), [("documents", 3000), ("orders", 3000), ("crud", 300)])
 def test_updates_make_the_new_document_of_the_old_one(scenario: str, turns: int) -> None:
     stream = open_stream(resolve(load(scenario), MONGODB))
     seen: Counter[str] = Counter()

@@ -79,9 +79,9 @@ class Compiled:
         self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
         self.traffic = Traffic(self.plan.cohorts, self.seed, [self._turns_of(surge) for surge in spec.surges])
         self.ticks = Ticks(self.plan, self.traffic, self.seed)
-        self._columns = self.columns(fields, self.ticks, self.traffic)
+        self.drawn = self.columns(fields, self.ticks, self.traffic)
         self._row_numbers: dict[str, Numbers] = {}
-        self.versions = self._versions(self._columns, changes)
+        self.versions = self._versions(self.drawn, changes)
         self.ddl = [(border, change.applied) for border, change in changes if change.applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
@@ -91,7 +91,7 @@ class Compiled:
     def row_numbers(self, state: State) -> Ints:
         """The number that each row of a table keeps."""
         if state.table not in self._row_numbers:
-            self._row_numbers[state.table] = row_numbers(self._columns, state.table)
+            self._row_numbers[state.table] = row_numbers(self.drawn, state.table)
         return self._row_numbers[state.table].numbers(state)
 
     def _heartbeat_ms(self, otherwise: int | None) -> int | None:
@@ -225,7 +225,7 @@ class _Always:
         traffic = Traffic((), compiled.seed)
         self._lifecycles = compiled.scenario.spec.lifecycles.values()
         self._fields = fields
-        self._columns = compiled.columns(fields, Ticks(Plan((), ()), traffic, compiled.seed), traffic)
+        self.drawn = compiled.columns(fields, Ticks(Plan((), ()), traffic, compiled.seed), traffic)
         self._known: dict[tuple[str, str, str], bool] = {}
 
     def __call__(self, table: str, name: str, step: str) -> bool:
@@ -246,7 +246,7 @@ class _Always:
             parent, key = values.arguments.table, values.arguments.name
             follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
             return not field.spec.nulls and follows and self(parent, key, step)
-        return self._columns.column(table, name).always
+        return self.drawn.column(table, name).always
 
 
 def _highest(source: Source, field: Field) -> int:

@@ -22,7 +22,7 @@ from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.program import Plan
 from simulator.stream.engine.traffic.traffic import Traffic
-from simulator.values.draw import Bits, Ints, below, bits, identity, key
+from simulator.values.draw import LIFE, Bits, Ints, below, bits, identity, key
 
 Mask = npt.NDArray[np.bool_]
 
@@ -249,14 +249,18 @@ class State:
         part.identity = self.identity[rows]  # computed once for all the columns
         return part
 
-    def replaced(self, rows: npt.NDArray[np.intp], others: State) -> State:
-        """These states with others at some rows."""
-        arrays = [self.cohort, self.slot, self.cycle, self.tick, self.row]
-        for i, other in enumerate((others.cohort, others.slot, others.cycle, others.tick, others.row)):
-            arrays[i] = arrays[i].copy()
-            arrays[i][rows] = other
-        cohort, slot, cycle, tick, row = arrays
-        return State(self.ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
+    def replace(self, rows: npt.NDArray[np.intp], others: State) -> None:
+        """Other states at some rows; of states of which nothing was asked so far but their identity."""
+        if len(rows):
+            for mine, theirs in (
+                (self.cohort, others.cohort),
+                (self.slot, others.slot),
+                (self.cycle, others.cycle),
+                (self.tick, others.tick),
+                (self.row, others.row),
+                (self.identity, others.identity),
+            ):
+                mine[rows] = theirs
 
     def before(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows before their tick. They must have one: no inserts among them."""
@@ -291,6 +295,8 @@ class State:
     @cached_property
     def identity(self) -> Bits:
         """The row's hash: the same in all its states, another for every other row of the table."""
+        if compiled():
+            return native.identities(self.slot, self.life * LIFE + self.row)
         return identity(self.slot, self.life, self.row)
 
     @cached_property

@@ -156,9 +156,7 @@ class _Deck:
         """So many updates: how many columns each sets, which, and whether the key is one of them."""
         if not count:
             return []
-        low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
-        sizes = low + dealt([1.0] * (high - low + 1), count)
-        hands = self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
+        hands = self._asked(count) if self.table.updates else self._any(count)
         keys: set[int] = set()
         if self.table.key_updates and self.table.key:
             keys = set(self._order(count, "keys")[: max(1, round(self.table.key_updates * count))])
@@ -168,6 +166,18 @@ class _Deck:
             sets = hand.union(self.stamped, self.table.key[:of_key])
             steps[hand, of_key] = Step("update", (Act(UPDATE, self.name, sets),))
         return [steps[each] for each in dealt_hands]
+
+    def _asked(self, count: int) -> list[frozenset[str]]:
+        """What each update sets, by the weights of `updates`."""
+        kinds = [frozenset(columns) for columns in self.table.updates]
+        numbers = dealt(list(self.table.updates.values()), count)
+        return [kinds[numbers[i]] for i in self._order(count, "updates")]
+
+    def _any(self, count: int) -> list[frozenset[str]]:
+        """What each update sets, any columns."""
+        low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
+        sizes = low + dealt([1.0] * (high - low + 1), count)
+        return self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
 
     def _hands(self, sizes: Sequence[int], most: int) -> list[frozenset[str]]:
         """Columns dealt from packs that hold each once, so that all come equally often.

@@ -207,10 +207,10 @@ class ChangeStream(Stream):
         numbers: Ints = self.compiled.first_txn + number + np.searchsorted(self.compiled.ddl_turns, turns, side="right")
         return numbers
 
-    def _in_second(self, turns: Ints, event_ms: Ints, number: int) -> Ints:
+    def _in_second(self, turns: Ints, event_ms: Ints, number: int, *, follow: bool = True) -> Ints:
         """`Envelope.in_second` of entry `number` of each turn: statements come first, then rows in steps of two."""
         numbers = np.full(len(turns), number, dtype=np.int64)
-        return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride)
+        return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride, follow=follow)
 
     def _offset(self, turn: Ints, ordinal: Ints) -> Ints:
         offset: Ints = self.compiled.first_offset + turn * self.compiled.stride + ordinal + 2 * BEFORE_ROWS
@@ -274,23 +274,14 @@ class ChangeStream(Stream):
 
     def _events(self, first: int, stop: int) -> list[Event]:
         """Heartbeats and schema changes before transactions of these turns, in stream order."""
-        events: list[Event] = []
-        beats: dict[int, int] = {}
-        for turn, ms in self.timeline.heartbeats(first, stop - first):
-            number = beats[turn] = beats.get(turn, -1) + 1
-            order = OrderKey(1, turn, number - 2 * BEFORE_ROWS)
-            last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
-            at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
-            in_second = int(self._in_second(at, commit, 0)[0])
-            common = (order, *self._numbers(order), ms, ms + WRITE_LAG_MS)
-            events.append(Heartbeat(*common, last_ms, in_second=in_second))
+        events: list[Event] = list(self._heartbeats(first, stop))
         for i, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
                 order = OrderKey(1, turn, i - BEFORE_ROWS)
                 transaction, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
                 txn = self.compiled.first_txn + int(transaction[0]) + i
-                offset = self._numbers(order)[1]
+                offset = int(self._offset(np.array([turn], dtype=np.int64), np.array([order.ordinal]))[0])
                 earlier = sum(1 for other, _ in self.compiled.ddl[:i] if other == turn)
                 at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
                 events.append(
@@ -310,13 +301,29 @@ class ChangeStream(Stream):
                 )
         return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))
 
-    def _numbers(self, order: OrderKey) -> tuple[int, int]:
-        """(transaction that follows, offset) of what stands before the schema changes and rows of its turn."""
-        turn = np.array([order.turn], dtype=np.int64)
-        number, _, _ = self.timeline.transactions(turn)
-        offset = int(self._offset(turn, np.array([order.ordinal], dtype=np.int64))[0])
-        changes_at_turn = int((self.compiled.ddl_turns == order.turn).sum())
-        return int(self._txn(turn, number)[0]) - changes_at_turn, offset
+    def _heartbeats(self, first: int, stop: int) -> Iterator[Heartbeat]:
+        """Heartbeats before the schema changes and rows of their turns; the transaction that follows is theirs."""
+        beats = np.array(self.timeline.heartbeats(first, stop - first), dtype=np.int64).reshape(-1, 2)
+        turns, ms = beats.T
+        ordinals = np.arange(len(turns)) - np.searchsorted(turns, turns) - 2 * BEFORE_ROWS
+        last_ms = self.timeline.commit_us(turns - 1) // 1000
+        number, _, _ = self.timeline.transactions(turns)
+        ddl = np.searchsorted(self.compiled.ddl_turns, turns, side="left")
+        txn = self.compiled.first_txn + number + ddl
+        columns = (
+            turns,
+            ordinals,
+            txn,
+            self._offset(turns, ordinals),
+            ms,
+            last_ms,
+            self._in_second(turns, ms, 0, follow=False),
+        )
+        for turn, ordinal, transaction, offset, at, last, in_second in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            order = OrderKey(1, turn, ordinal)
+            yield Heartbeat(order, transaction, offset, at, at + WRITE_LAG_MS, last, in_second=in_second)
 
     # ---------------------------------------------------------------------------------------------------------- state
 

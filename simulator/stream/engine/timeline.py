@@ -133,20 +133,25 @@ class Timeline:
                 return low + index
             low, high = low - len(turns), high + len(turns)  # where floats were too coarse
 
-    def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int) -> Ints:
+    def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int, *, follow: bool = True) -> Ints:
         """Numbers inside a turn as numbers inside the second of its commit (`Envelope.in_second`).
 
-        `numbers` are below `stride`, turns follow each other. Where seconds are too full for that, all turns are
-        numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
+        `numbers` are below `stride`; turns `follow` each other, or just rise. Where seconds are too full for that, all
+        turns are numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
         """
         seconds = event_ms // 1000
         if (self.arrivals.most_a_second + self.largest) * stride > SECOND_NUMBERS:
             return self.start_ms * SECOND_NUMBERS // 1000 + turns * stride + numbers - seconds * SECOND_NUMBERS
         if not len(turns):
             return numbers
+        earliest = self.first_of_second(int(seconds[0]))
+        if not follow:
+            between = np.arange(earliest, int(turns[-1]) + 1, dtype=np.int64)
+            first = earliest + np.searchsorted(self.commit_us(between), seconds * 1_000_000)
+            return (turns - first) * stride + numbers
         begins = np.flatnonzero(np.diff(seconds, prepend=seconds[0] - 1))
         first = turns[begins]
-        first[0] = self.first_of_second(int(seconds[0]))
+        first[0] = earliest
         return (turns - np.repeat(first, np.diff(begins, append=len(turns)))) * stride + numbers
 
     def heartbeats(self, first_turn: int, turns: int) -> list[tuple[int, int]]:

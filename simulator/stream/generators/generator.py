@@ -39,8 +39,9 @@ class Generator:
     `draw(target, arguments)` gives the `Draws` of a column; `check(column, arguments)` reports what cannot be, to a
     `ColumnCheck`. `doc` completes the sentence "values are …" in the reference, `example` is a column that uses it.
     `arguments` is a pydantic type. `fits` names what columns must hold (`ColumnCheck.holds`); empty: anything.
-    `unique`: no two rows have the same value, so it makes a key. `leaf`: may stand in a document. `pools` are the texts
-    that Faker must make. `beside` names arguments that may stand beside the generator's name, whose own value is the
+    `unique`: no two rows have the same value, so it makes a key. `keyed`: values are made of the row's key, so they
+    make a unique key where that is a sequence. `leaf`: may stand in a document. `pools` are the texts that Faker must
+    make. `beside` names arguments that may stand beside the generator's name, whose own value is the
     argument `main` then: `{of: products.price, via: product_id}` is `{of: {column: products.price, via: product_id}}`.
     `prose`: whether they are texts that people type, of which `text: {hostile: …}` replaces a share.
     """
@@ -55,6 +56,7 @@ class Generator:
     fits: tuple[str, ...] = ()
     unique: bool = False
     leaf: bool = False
+    keyed: Callable[[Any], bool] = lambda arguments: False
     pools: Callable[[Any], Iterable[Pool]] = lambda arguments: ()
     main: str = ""
     beside: tuple[str, ...] = ()

@@ -119,18 +119,21 @@ class Current:
         self.ticks, self.traffic, self.table = columns.ticks, columns.traffic, table
         # a row that is not permanent is there from its insert on; a permanent one is never inserted
         self.stays = not (history.count > 0).any()
+        programs = self.ticks.plan.programs
+        self.cohorts = [
+            number for number, cohort in enumerate(self.ticks.plan.cohorts) if table in programs[cohort.program].members
+        ]
 
     def __call__(self, rows: State, turns: Ints) -> State:
         if self.stays:
             return rows
         plan, ticks = self.ticks.plan, self.ticks
         tick, cycle = rows.tick.copy(), rows.cycle.copy()
-        cohorts = np.unique(rows.cohort)
-        for cohort in cohorts:
-            chosen = np.flatnonzero(rows.cohort == cohort) if len(cohorts) > 1 else slice(None)
+        for cohort in self.cohorts:
+            chosen = np.flatnonzero(rows.cohort == cohort) if len(self.cohorts) > 1 else slice(None)
             slot, number = rows.slot[chosen], plan.cohorts[cohort].program
             program = plan.programs[number]
-            place = self.traffic.places(int(cohort), slot, turns[chosen]) - 1
+            place = self.traffic.places(cohort, slot, turns[chosen]) - 1
             of = np.full(len(slot), cohort, dtype=np.int64)
             now, step = ticks.cycle_and_step(of, place)
             at = program.last_ticks[step] + ticks.first[number]

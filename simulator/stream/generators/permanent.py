@@ -6,11 +6,16 @@ The numbers are shuffled, so that hot rows are anywhere among them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
 from simulator.stream.generators.shuffle import Shuffle
-from simulator.values.draw import Ints
+from simulator.values.draw import Bits, Ints, identity
+
+# Rows of a table that is kept: 32 MB.
+MOST_IN_TABLE: Final = 1 << 20
 
 
 class PermanentRows:
@@ -31,8 +36,27 @@ class PermanentRows:
         part = self._part[cohort]
         return self._shuffle.forward(self.starts[part] + (slot - self._first[part]) * self._each[part] + row)
 
+    @cached_property
+    def _table(self) -> tuple[Ints, Ints, Ints, Bits] | None:
+        """(cohorts, slots, rows, identities) by number, where they are few."""
+        if not 0 < self.rows <= MOST_IN_TABLE:
+            return None
+        cohort, slot, row = self._computed(np.arange(self.rows, dtype=np.int64))
+        return cohort, slot, row, identity(slot, np.full(self.rows, -1, dtype=np.int64), row)
+
+    def identified(self, numbers: Ints) -> tuple[Ints, Ints, Ints, Bits]:
+        """(cohort, slot, row, identity) of these numbers."""
+        if self._table is not None:
+            cohort, slot, row, names = self._table
+            return cohort[numbers], slot[numbers], row[numbers], names[numbers]
+        cohort, slot, row = self._computed(numbers)
+        return cohort, slot, row, identity(slot, np.full(len(slot), -1, dtype=np.int64), row)
+
     def rows_at(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
         """(cohort, slot, row) of these numbers."""
+        return self.identified(numbers)[:3] if self._table is not None else self._computed(numbers)
+
+    def _computed(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
         numbers = self._shuffle.backward(numbers)
         part = np.searchsorted(self.starts, numbers, side="right") - 1
         slot, row = np.divmod(numbers - self.starts[part], self._each[part])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -9,23 +10,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BeforeValidator, Field
 
+from simulator.batch import decoded
 from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import Index
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Strict, Weight
-from simulator.values.draw import GOLDEN, Bits, Ints, below, key, mix, unit
+from simulator.values.draw import Bits, Ints, below, key, mix, unit
 from simulator.values.people import LANGUAGES, People, people
 
 Part = Literal["name", "first_name", "last_name", "email", "login", "city"]
 Language = Literal["de", "en", "es", "zh"]
 # Columns whose updates give a person another last name.
 NAMES: Final = ("name", "last_name")
-# Between first and last name of an address; the first name may be its first letter alone.
-SEPARATORS: Final = (".", "_", "")
+# Between first and last name of an address.
+SEPARATORS: Final = pa.array([".", "_", ""])
+AT: Final = pa.scalar("@")
+# Digits of a key.
 DIGITS: Final = 19
+HALF: Final = np.uint64(32)
 
 
 class Person(Strict):
@@ -38,6 +42,30 @@ class Person(Strict):
     ] = None
 
 
+class Pool:
+    """The texts of all languages, one behind the other, and where those of each begin."""
+
+    def __init__(self, groups: Iterable[tuple[str, ...]]) -> None:
+        texts = list(groups)
+        self.sizes: Ints = np.array([len(group) for group in texts], dtype=np.int64)
+        self.firsts: Ints = np.cumsum(self.sizes) - self.sizes
+        self.texts = pa.array([text for group in texts for text in group], pa.string())
+
+    def drawn(self, language: Ints, draws: Bits, more: Ints | int = 0) -> Ints:
+        """An index for each row: one by chance, so many further on."""
+        sizes = self.sizes[language]
+        index: Ints = ((draws >> HALF).view(np.int64) * sizes >> 32) + more
+        index %= sizes
+        return index + self.firsts[language]
+
+    def stride(self, language: Ints, draws: Bits) -> Ints:
+        """How far the next text of a row lies from its last one: never on it."""
+        return 1 + ((draws >> HALF).view(np.int64) * (self.sizes[language] - 1) >> 32)
+
+    def taken(self, index: Ints) -> pa.Array:
+        return self.texts.take(pa.array(index))
+
+
 class Persons(Draws):
     """First name and language belong to the row; the last name changes when the column that has it is set once more.
 
@@ -48,86 +76,76 @@ class Persons(Draws):
     def __init__(self, part: str, languages: dict[str, float], target: Target) -> None:
         self.part, self.table, self.history = part, target.field.table, target.history
         columns, fields = target.columns, target.columns.fields[self.table]
-        self.people = [people(language) for language in languages]
+        groups = [people(language) for language in languages]
         self.ends = np.cumsum(list(languages.values())) / sum(languages.values())
         self.salt = key(target.scenario.seed, self.table, "person")
         named = next((name for name, field in fields.items() if _part(field.spec.values) in NAMES), None)
         self.named = None if named is None else columns.ticks.history(self.table, named)
-        own = named == target.field.name
-        self.always = part in ("email", "city") or (own and part in NAMES)
-        self.numbered = part in ("email", "login")
+        self.always = part in ("email", "city") or (named == target.field.name and part in NAMES)
         keys = target.scenario.spec.tables[self.table].key
-        self.key = columns.column(self.table, keys[0]) if self.numbered and len(keys) == 1 else None
-        self.most_bytes = 4 * most_characters(self.people, part)
+        numbered = part in ("email", "login") and len(keys) == 1
+        self.key = columns.column(self.table, keys[0]) if numbered else None
+        self.most_bytes = 4 * most_characters(groups, part)
+        self.cities, self.domains = Pool(g.cities for g in groups), Pool(g.domains for g in groups)
+        self.first, self.last = Pool(g.first for g in groups), Pool(g.last for g in groups)
+        self.first_plain = pa.array([name for g in groups for name in g.first_plain], pa.string())
+        self.last_plain = pa.array([name for g in groups for name in g.last_plain], pa.string())
+        self.initials = pa.array([name[:1] for name in self.first_plain.to_pylist()], pa.string())
+        # of each language: what stands behind the name that is written first, and whether that is the last name
+        self.between = pa.array(["" if g.family_first else " " for g in groups], pa.string())
+        self.family_first, self.two_last = ([getattr(g, fact) for g in groups] for fact in ("family_first", "two_last"))
 
     def array(self, state: State) -> pa.Array:
-        now = state.at(self.table, state.written(self.history), state.row)
         base = mix(state.identity + self.salt)
-        language = np.minimum(np.searchsorted(self.ends, unit(base), side="right"), len(self.ends) - 1)
-        parts = []
-        for number, names in enumerate(self.people):
-            rows = np.flatnonzero(language == number)
-            if len(rows) == len(state):
-                return self._texts(names, state, now, base)
-            if len(rows):
-                parts.append((rows, self._texts(names, state.take(rows), now.take(rows), base[rows])))
-        if not parts:
-            return pa.array([], pa.string())
-        order = np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")
-        return pa.concat_arrays([texts for _, texts in parts]).take(pa.array(order))
-
-    def _texts(self, names: People, state: State, now: State, base: Bits) -> pa.Array:
-        """`now` are the states in which the column was set."""
+        language = np.searchsorted(self.ends, unit(base), side="right").astype(np.int64)
+        np.minimum(language, len(self.ends) - 1, out=language)
+        changes = state.changes(self.history)
         if self.part == "city":
-            return _taken(names.cities, Index(len(names.cities), self.history, self.salt)(state))
-        first = below(mix(base + GOLDEN), len(names.first))
-        last = self._last(names, now)
+            return self._next(self.cities, language, mix(base + np.uint64(1)), changes)
+        now = state.at(self.table, state.written(self.history), state.row)
+        first = self.first.drawn(language, mix(base + np.uint64(2)))
         if self.part == "first_name":
-            return _taken(names.first, first)
-        if self.numbered:
-            return self._address(names, state, now, base, first, last)
-        family = _taken(names.last, last)
-        if names.two_last:
-            second = _taken(names.last, below(mix(base ^ GOLDEN), len(names.last)))
-            family = pc.binary_join_element_wise(family, second, " ")
+            return self.first.taken(first)
+        bits = mix(base + np.uint64(3))
+        renamed = 0 if self.named is None else now.changes(self.named) * self.last.stride(language, mix(bits))
+        last = self.last.drawn(language, bits, renamed)
+        if self.part == "login":
+            names = self.initials.take(pa.array(first)), self.last_plain.take(pa.array(last))
+            return pc.binary_join_element_wise(*names, self._numbers(now, base), "")
+        if self.part == "email":
+            names = self.first_plain.take(pa.array(first)), self.last_plain.take(pa.array(last))
+            between = SEPARATORS.take(pa.array(below(mix(base + np.uint64(4)), len(SEPARATORS))))
+            domain = self._next(self.domains, language, mix(base + np.uint64(5)), changes)
+            return pc.binary_join_element_wise(names[0], between, names[1], self._numbers(now, base), AT, domain, "")
+        return self._name(language, first, last, base)
+
+    def _next(self, pool: Pool, language: Ints, draws: Bits, changes: Ints) -> pa.Array:
+        """Another text of the language each time."""
+        return pool.taken(pool.drawn(language, draws, changes * pool.stride(language, mix(draws))))
+
+    def _name(self, language: Ints, first: Ints, last: Ints, base: Bits) -> pa.Array:
+        family = self.last.taken(last)
+        if any(self.two_last):
+            both = np.array(self.two_last)[language]
+            second = self.last.taken(self.last.drawn(language, mix(base + np.uint64(6))))
+            joined = pc.binary_join_element_wise(family, second, " ")
+            family = pc.if_else(pa.array(both), joined, family)
         if self.part == "last_name":
             return family
-        both = (family, _taken(names.first, first)) if names.family_first else (_taken(names.first, first), family)
-        return pc.binary_join_element_wise(*both, "" if names.family_first else " ")
+        given, between = self.first.taken(first), self.between.take(pa.array(language))
+        if any(self.family_first):
+            turned = pa.array(np.array(self.family_first)[language])
+            family, given = pc.if_else(turned, given, family), pc.if_else(turned, family, given)
+        return pc.binary_join_element_wise(given, between, family, "")
 
-    def _last(self, names: People, now: State) -> Ints:
-        if self.named is None:
-            return below(mix(now.identity + self.salt), len(names.last))
-        return Index(len(names.last), self.named, self.salt)(now)
-
-    def _address(self, names: People, state: State, now: State, base: Bits, first: Ints, last: Ints) -> pa.Array:
-        """`anna.schmidt17`, of the first name or its first letter, and the domain behind it."""
-        given = names.first_plain if self.part == "email" else tuple(name[:1] for name in names.first_plain)
-        shape = below(mix(base + GOLDEN + GOLDEN), len(SEPARATORS))
-        separators = SEPARATORS if self.part == "email" else ("",)
-        between = pa.array(separators).take(pa.array(shape % len(separators)))
-        number = _digits(self._numbers(now))
-        local = pc.binary_join_element_wise(_taken(given, first), between, _taken(names.last_plain, last), number, "")
-        if self.part == "login":
-            return local
-        domain = (below(mix(base - GOLDEN), len(names.domains)) + state.changes(self.history)) % len(names.domains)
-        return pc.binary_join_element_wise(local, _taken(names.domains, domain), "@")
-
-    def _numbers(self, now: State) -> pa.Array:
-        """The row's key; five digits of chance where it has none of one column."""
-        if self.key is not None:
-            return self.key.array(now)
-        return pa.array(below(mix(now.identity ^ self.salt), 90_000) + 10_000)
-
-
-def _taken(texts: tuple[str, ...], index: Ints) -> pa.Array:
-    return pa.array(texts).take(pa.array(index))
-
-
-def _digits(keys: pa.Array) -> pa.Array:
-    """Numbers as text; of texts their digits, lest an address has what addresses do not have."""
-    texts = keys.cast(pa.string())
-    return texts if not pa.types.is_string(keys.type) else pc.replace_substring_regex(texts, "[^0-9A-Za-z]", "")
+    def _numbers(self, now: State, base: Bits) -> pa.Array:
+        """The digits of the row's key; five of chance where it has none of one column."""
+        if self.key is None:
+            return pa.array(below(mix(base + np.uint64(7)), 90_000) + 10_000).cast(pa.string())
+        keys = decoded(self.key.array(now))
+        if pa.types.is_string(keys.type):  # an address has letters and digits
+            return pc.replace_substring_regex(keys, "[^0-9A-Za-z]", "")
+        return keys.cast(pa.string())
 
 
 def _part(values: Any) -> str | None:
@@ -194,6 +212,7 @@ GENERATOR = Generator(
     example="{type: string(120), values: {person: {part: name, languages: {en: 60, de: 20, es: 15, zh: 5}}}}",
     arguments=Annotated[Person, BeforeValidator(_word), WORD],
     fits=("text",),
+    keyed=lambda person: person.part in ("email", "login"),
     prose=lambda person: person.part not in ("email", "login"),
     check=check,
     draw=draw,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import BeforeValidator, Field
 
@@ -15,12 +17,15 @@ from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import draws
 from simulator.stream.generators.living import TRIES, Deaths, LivingRows, Mask
+from simulator.stream.generators.permanent import MOST_IN_TABLE
 from simulator.stream.generators.shuffle import Shuffle
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Name, Share, Strict
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
 # Draws for another row than that of `distinct_from`
+Floats = npt.NDArray[np.float64]
+
 OTHERWISE: Final = np.uint64(0xD157)
 
 
@@ -33,7 +38,10 @@ class Reference(Strict):
     ] = 1
     recent: Annotated[Share, Field(description="Share of the references that are to the newest rows.")] = 0
     distinct_from: Annotated[
-        Name | None, Field(description="Another reference of the row to the same table: never to the same row.")
+        Name | None,
+        Field(
+            description="Another reference to the same table, never to the same row; its own: that of the line before."
+        ),
     ] = None
 
 
@@ -52,7 +60,8 @@ class References(Draws):
         self.own, self.name = target.field.table, target.field.name
         self.other: References | None = None
         if reference.distinct_from is not None:
-            other = target.columns.column(self.own, reference.distinct_from).generator
+            own = reference.distinct_from == target.field.name
+            other = self if own else target.columns.column(self.own, reference.distinct_from).generator
             assert isinstance(other, References)
             self.other = other
             if self.permanent.rows == 1 and not target.field.column.nullable:
@@ -60,6 +69,7 @@ class References(Draws):
         self.history, self.salt = target.history, target.salt
         # which rows are picked more often: any of them
         self.preferred = Shuffle(max(self.permanent.rows, 1), target.salt)
+        self._by_rank: Ints | None = None
 
     def array(self, state: State) -> pa.Array:
         rows, missing = self.rows(state)
@@ -74,38 +84,60 @@ class References(Draws):
 
     def _rows(self, state: State) -> tuple[State, Mask]:
         if self.pairs is not None:
-            picked = self._born(*self.permanent.rows_at(self.pairs.numbers(self.name, state)))
+            picked = self._born(self.pairs.numbers(self.name, state))
             return picked, np.zeros(len(state), dtype=bool)
         drawn = draws(state, self.history, self.salt)
         rows, missing = self._drawn(drawn, state)
         if self.other is None:
             return rows, missing
-        taken, none = self.other.rows(state.at(self.own, state.written(self.history), state.row))
+        taken, none = self._taken(state)
         for _ in range(TRIES):
             same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
             if not len(same):
                 return rows, missing
             drawn[same] = mix(drawn[same] + OTHERWISE)
             again, gone = self._drawn(drawn[same], state.take(same))
-            rows, missing[same] = rows.replaced(same, again), gone
+            rows.replace(same, again)
+            missing[same] = gone
         same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
         permanent = same[rows.cycle[same] < 0] if self.permanent.rows > 1 else same[:0]
         missing[same] = True
         if len(permanent):  # the next one
             number = self.permanent.number(rows.cohort[permanent], rows.slot[permanent], rows.row[permanent])
-            following = self._born(*self.permanent.rows_at((number + 1) % self.permanent.rows))
-            rows, missing[permanent] = rows.replaced(permanent, following), False
+            following = self._born((number + 1) % self.permanent.rows)
+            rows.replace(permanent, following)
+            missing[permanent] = False
         return rows, missing
 
-    def _born(self, cohort: Ints, slot: Ints, row: Ints) -> State:
-        """Permanent rows, as they were born."""
+    def _taken(self, state: State) -> tuple[State, Mask]:
+        """The rows that these must not lead to, and which have none such."""
+        assert self.other is not None
+        now = state.at(self.own, state.written(self.history), state.row)
+        if self.other is not self:
+            return self.other.rows(now)
+        # the row before it of the same entity, whose own choice depends on that before
+        later = np.flatnonzero(state.row > 0)
+        none = np.ones(len(state), dtype=bool)
+        taken = self._permanent(np.zeros(len(state), dtype=np.uint64))
+        if len(later):
+            before = now.take(later)
+            before = before.at(self.own, before.written(self.history), before.row - 1)
+            rows, none[later] = self.rows(before)
+            taken.replace(later, rows)
+        return taken, none
+
+    def _born(self, numbers: Ints) -> State:
+        """Permanent rows by their numbers, as they were born."""
         ticks = self.living.ticks
+        cohort, slot, row, names = self.permanent.identified(numbers)
         cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
-        return State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
+        born = State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
+        born.identity = names
+        return born
 
     def _drawn(self, drawn: Bits, state: State) -> tuple[State, Mask]:
         """A row for each draw, for these rows, and which found none."""
-        rows = self._born(*self._permanent(drawn))
+        rows = self._permanent(drawn)
         missing = np.zeros(len(rows), dtype=bool)
         if self.living.cohorts:
             turns = state.turns(self.history)
@@ -119,22 +151,41 @@ class References(Draws):
                         break
                     tried = mix(tried + GOLDEN)
                     picked, good = self.living.pick(number, tried, turns[left], until, self.recent)
-                    rows = rows.replaced(left[good], picked.take(np.flatnonzero(good)))
+                    rows.replace(left[good], picked.take(np.flatnonzero(good)))
                     missing[left[good]] = False
                     left, tried, until = left[~good], tried[~good], until[~good]
         return rows, missing
 
-    def _permanent(self, drawn: Bits) -> tuple[Ints, Ints, Ints]:
-        """(cohort, slot, row) of permanent rows; of any rows if there are none."""
+    def _permanent(self, drawn: Bits) -> State:
+        """Permanent rows; of any rows if there are none."""
         rows = self.permanent.rows
         if not rows:
-            first = np.full(len(drawn), self.living.cohorts[0], dtype=np.int64)
-            bases = self.living.ticks.plan.cohorts[self.living.cohorts[0]].base
-            return first, np.full(len(drawn), bases, dtype=np.int64), np.zeros(len(drawn), dtype=np.int64)
+            ticks, zeros = self.living.ticks, np.zeros(len(drawn), dtype=np.int64)
+            cohort = zeros + self.living.cohorts[0]
+            slot = zeros + ticks.plan.cohorts[self.living.cohorts[0]].base
+            birth = ticks.birth[ticks.cohort_program[cohort]]
+            return State(ticks, self.table, cohort=cohort, slot=slot, cycle=zeros - 1, tick=birth, row=zeros)
         if self.skew == 1:
-            return self.permanent.rows_at(below(drawn, rows))
-        rank = np.minimum((unit(drawn) ** self.skew * rows).astype(np.int64), rows - 1)
-        return self.permanent.rows_at(self.preferred.forward(rank))
+            return self._born(below(drawn, rows))
+        rank = np.minimum((self._power(unit(drawn)) * rows).astype(np.int64), rows - 1)
+        return self._born(self._preferred(rank))
+
+    def _preferred(self, rank: Ints) -> Ints:
+        """The numbers of the permanent rows that are picked most often, second most often …"""
+        if self.permanent.rows > MOST_IN_TABLE:
+            return self.preferred.forward(rank)
+        if self._by_rank is None:
+            self._by_rank = self.preferred.forward(np.arange(self.permanent.rows, dtype=np.int64))
+        numbers: Ints = self._by_rank[rank]
+        return numbers
+
+    def _power(self, places: Floats) -> Floats:
+        """Places between 0 and 1, moved towards 0 by the skew; a product is many times as quick as a power."""
+        whole = int(self.skew)
+        if whole != self.skew or whole > 8:
+            moved: Floats = places**self.skew
+            return moved
+        return prod((places,) * whole)  # type: ignore[return-value]
 
     def _groups(self, drawn: Bits, turns: Ints) -> Ints:
         """The number of the living cohort to pick from, -1 for permanent rows: by how many rows each has."""
@@ -188,7 +239,8 @@ def _check_distinct(check: ColumnCheck, reference: Reference, name: str) -> None
     for step, _, sets in home.updates:
         if name in sets and own not in sets:
             check.fail(f"step {step!r} sets {name} alone: let it set {own}, too", "distinct_from")
-    check.reads(table, name)
+    if name != own:
+        check.reads(table, name)
 
 
 def draw(target: Target, reference: Reference) -> Draws:
@@ -199,7 +251,8 @@ GENERATOR = Generator(
     name="references",
     doc="the key of a row of another `table` (or its name alone) that is there by then and is deleted only after this "
     "row; `skew` above 1 picks some permanent rows more often, `recent` is the share that are to the newest rows; "
-    "`distinct_from` another reference of this row, to whose row this one never leads",
+    "`distinct_from` another reference of this row, to whose row this one never leads; or this one itself: lines of an "
+    "entity that follow each other never lead to the same row",
     example="{type: int64, values: {references: {table: products, skew: 2}}}",
     arguments=Annotated[Reference, BeforeValidator(_word), WORD],
     check=check,

@@ -66,8 +66,11 @@ class Walk(Draws):
     differs from the last one. It turns back at either end; with a trend it goes on at the other.
     """
 
-    def __init__(self, values: Ints | range, step: int, trend: int, law: str, target: Target) -> None:
-        """`values` in rising order; `step` and `trend` in numbers of them."""
+    def __init__(
+        self, values: Ints | range, step: int, trend: int, law: str, target: Target, starts: Ints | None = None
+    ) -> None:
+        """`values` in rising order; `step` and `trend` in numbers of them. `starts` are the pairs in one of which a
+        walk begins; left out: all of them."""
         self.values, self.pairs = values, max(len(values) // 2, 1)
         self.always = len(values) > 1
         self.step, self.trend, self.law = step * UNIT // 2, trend * UNIT // 2, law
@@ -77,6 +80,7 @@ class Walk(Draws):
             waves += 1
         self.salts = [key(target.salt, "wave", n) for n in range(waves)]
         self.start = target.salt
+        self.starts = starts
 
     def array(self, state: State) -> pa.Array:
         index = self._index(state)
@@ -88,7 +92,10 @@ class Walk(Draws):
 
     def _index(self, state: State) -> Ints:
         changes = state.changes(self.history)
-        level = below(self._drawn(state, changes * 0, self.start), self.pairs) * UNIT
+        start = self._drawn(state, np.zeros(len(changes), dtype=np.int64), self.start)
+        level = UNIT * (
+            below(start, self.pairs) if self.starts is None else self.starts[below(start, len(self.starts))]
+        )
         if self.trend:
             level += changes * np.int64(self.trend)
         for n, salt in enumerate(self.salts):
@@ -199,14 +206,18 @@ def draw(target: Target, walk: WalkArguments) -> Draws:
     share = walk.share
     numbers: list[int] | range = range(low, high + 1) if share is None else by_percents(low, high, share)
     (step,) = (FINER,) if share is not None else sizes(walk.step)
+    starts = None
     if walk.endings:
         (unit,) = sizes("1")
         fine = len(numbers)
         steps = range(low, high + 1, max(unit // 100, 1))
         numbers = ending(steps if isinstance(numbers, range) else numbers, sizes(*walk.endings), unit)
         step, trend = (max(round(size * len(numbers) / fine), bool(size)) for size in (step, trend))
+        if share is not None:  # cheap things are as many as they were before their prices were rounded
+            places = np.searchsorted(numbers, by_percents(low, high, share), side="right") - 1
+            starts = np.clip(places // 2, 0, max(len(numbers) // 2, 1) - 1).astype(np.int64)
     values = numbers if isinstance(numbers, range) else np.array(numbers, dtype=np.int64)
-    return Walk(values, step, trend, walk.law, target)
+    return Walk(values, step, trend, walk.law, target, starts)
 
 
 GENERATOR = Generator(

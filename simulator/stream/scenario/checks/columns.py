@@ -145,7 +145,8 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
     if len(deciding) == len(key.fields) and loaded.spec.tables[key.table].link(key.fields[0]) == tuple(key.fields):
         _check_link(loaded, key.table, key.fields, fields, homes)
         return
-    has_unique = any(_is_made_of_unique(value, fields[key.table]) for value in values)
+    primary = [fields[key.table][name].spec.values.kind for name in loaded.spec.tables[key.table].key]
+    has_unique = any(_is_made_of_unique(value, fields[key.table], primary) for value in values)
     if not has_unique and not _copies_are_unique(loaded, key.table, values, homes):
         loaded.fail(
             key.path,
@@ -154,8 +155,10 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
         )
 
 
-def _is_made_of_unique(values: Values, columns: Mapping[str, Field]) -> bool:
+def _is_made_of_unique(values: Values, columns: Mapping[str, Field], primary: Sequence[str]) -> bool:
     """Whether values never repeat: those of a sequence or uuid, or texts around such a value of the same row."""
+    if values.generator.keyed(values.arguments) and primary == ["sequence"]:
+        return True
     if values.kind != "derived":
         return values.generator.unique
     match expressions.parse(values.arguments):

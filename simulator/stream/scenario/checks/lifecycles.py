@@ -95,6 +95,13 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
             loaded.fail((*path, key), "rows must stay to be hot: set `mix` to no deletes")
     if table.rows_per_statement > (table.rows or 0):
         loaded.fail((*path, "rows_per_statement"), f"this is more than the table's {table.rows} rows")
+    for columns in table.updates:
+        where: Key = (*path, "updates", " ".join(columns))
+        for column in columns:
+            if column not in table.columns:
+                unknown(loaded, where, "column", column, table.columns)
+            if column in table.key or not table.columns[column].changes:
+                loaded.fail(where, f"no update sets {column}: it is in the key, or says `changes: no`")
     if table.key_updates and not update:
         loaded.fail((*path, "key_updates"), "the mix has no updates")
     if table.key_updates and not table.key:

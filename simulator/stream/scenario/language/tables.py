@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -9,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -93,6 +95,16 @@ Zipf = Annotated[
 ]
 
 
+PER_STATEMENT: Final = "rows_per_statement"
+
+
+def update_weights(value: Any) -> Any:
+    """`{city: 12, name email: 2}`: the columns that one update sets, and its weight."""
+    if not isinstance(value, dict):
+        return value
+    return {tuple(re.split(r"[\s,]+", str(columns).strip())): weight for columns, weight in value.items()}
+
+
 def named_keys(value: Any) -> Any:
     """`uk_code: [code]` for `code` and for `[code]`."""
     columns = several(value)
@@ -146,6 +158,16 @@ class TableSpec(Strict):
     hot: Hots = []
     key_updates: Annotated[Share, Field(description="Share of the updates that change the key.")] = 0
     columns_per_update: Annotated[Count, Field(description="Columns that one update sets.")] = (1, 1)
+    updates: Annotated[
+        dict[tuple[Name, ...], Weight],
+        BeforeValidator(update_weights),
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}}),
+        Field(
+            max_length=100,
+            description="What updates set besides version and commit_time, by weight: {city: 9, name email: 1}. "
+            "Default: any column.",
+        ),
+    ] = {}
     rows_per_statement: Annotated[int, Field(ge=1, le=10_000, description="Rows that one statement changes.")] = 1
     created: Annotated[bool, Field(description="No: a script creates it with a create_table entry.")] = True
     each: Annotated[
@@ -158,10 +180,12 @@ class TableSpec(Strict):
         if self.rows is None:
             odd = sorted(
                 self.model_fields_set
-                & {"every", "gaps", "zipf", "mix", "hot", "key_updates", "columns_per_update", "rows_per_statement"}
+                & {"every", "gaps", "zipf", "mix", "hot", "key_updates", "columns_per_update", "updates", PER_STATEMENT}
             )
             if odd:
                 raise ValueError(f"{odd[0]} applies only to short-form tables: add rows")
+        if self.updates and "columns_per_update" in self.model_fields_set:
+            raise ValueError("updates says which columns are set: remove columns_per_update")
         if self.each and self.rows is None:
             raise ValueError("a table for each type needs rows: lifecycles cannot name it")
         if self.each and not any(column.type == TYPE_PLACEHOLDER for column in self.columns.values()):
