@@ -96,9 +96,9 @@ class Expected:
                 yield f"{name}: {value!r}, expected {expected!r}"
             return
         value = None if value is UNSET else value
-        if value is None or expected is None:
-            lost = value is None and expected is not None and how.seen(expected) is None
-            if value is not expected and not how.left_out and not lost:
+        seen = None if expected is None else how.seen(expected, type)
+        if value is None or seen is None:
+            if value is not seen and not how.left_out:
                 yield f"{name} {type.spelled}: {value!r:.200}, expected {expected!r:.200}"
             return
         try:
@@ -106,7 +106,7 @@ class Expected:
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             yield f"{name} {type.spelled}: {value!r:.200} cannot be read: {error}; expected {expected!r:.200}"
         else:
-            if found != how.seen(expected):
+            if found != seen:
                 yield f"{name} {type.spelled}: {value!r:.200} is {found!r:.200}, expected {expected!r:.200}"
 
 

@@ -139,7 +139,9 @@ class Replay:
     def _seen(self, column: Column, literal: str | None) -> Any:
         if literal is None:
             return None
-        return reading(self.format, self.source, column.type).seen(parsed(self.source, column.type, literal))
+        return reading(self.format, self.source, column.type).seen(
+            parsed(self.source, column.type, literal), column.type
+        )
 
     @staticmethod
     def _key(table: Table, row: Mapping[str, Any]) -> Key:
@@ -180,8 +182,8 @@ def rows_at(stream: Stream, turn: int, format: str) -> dict[str, dict[Key, Row]]
     for table, columns in stream.rows_at(turn):
         readings = [reading(format, str(stream.source), column.type) for column in table.columns]
         values = [
-            [None if value is None else how.seen(value) for value in carried(array)]
-            for how, array in zip(readings, columns, strict=True)
+            [None if value is None else how.seen(value, column.type) for value in carried(array)]
+            for column, how, array in zip(table.columns, readings, columns, strict=True)
         ]
         names = [column.name for column in table.columns]
         left_out = {name for name, how in zip(names, readings, strict=True) if how.left_out}

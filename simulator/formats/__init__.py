@@ -25,6 +25,7 @@ FORMATS: Final = {
     "dts-avro": "simulator.formats.dts.avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts.canal_json:FORMAT",
     "dts-shareplex-json": "simulator.formats.dts.shareplex_json:FORMAT",
+    "maxwell-json": "simulator.formats.maxwell.json:FORMAT",
     "oms-canal-json": "simulator.formats.oms.canal_json:FORMAT",
     "oms-dataworks": "simulator.formats.oms.dataworks:FORMAT",
     "oms-default": "simulator.formats.oms.default:FORMAT",

@@ -155,7 +155,7 @@ class Codec:
 
     def messages(self, packed: PackedBatch) -> Iterator[Part]:
         """The messages of packs, a part for each that the writer yields; partition null where the client decides by the
-        key. Messages of a pack share its order key, and only the first of them counts its changes."""
+        key. Messages of a pack share its order key, and the first one for all packs counts the changes."""
         batch, count = packed.changes, len(packed)
         envelope, first = batch.envelope, packed.starts[:-1]
         # the insert half of a split update counts for nothing: the change was counted with its delete
@@ -171,14 +171,20 @@ class Codec:
             common["key"] = packed.key.cast(pa.binary())
         if packed.partition is not None:
             common["partition"] = pa.array(packed.partition.astype(np.int32))
-        for number, written in enumerate(self.layout.writer.messages(packed)):
-            columns = {**common, **written.columns}
-            columns["changes"] = pa.array((0 * first if number else changes).astype(np.int32))
-            columns["topic"] = _repeated(written.topic or packed.topic, count)
+        for written in self.layout.writer.messages(packed):
+            columns, messages, counted = {**common, **written.columns}, count, changes
+            if written.packs is not None:
+                messages, rows = len(written.packs), pa.array(written.packs)
+                columns = {**{name: column.take(rows) for name, column in common.items()}, **written.columns}
+                counted = np.zeros(messages)
+            columns["changes"] = pa.array(counted.astype(np.int32))
+            columns["topic"] = _repeated(written.topic or packed.topic, messages)
             limit = None
             if written.most_bytes is not None:
                 limit = Limit(written.most_bytes, self.format.id, self.format.product, str(batch.table.id))
-            yield Part(count, columns, values_of(written.pieces, count), limit)
+            yield Part(messages, columns, values_of(written.pieces, messages), limit)
+            if written.packs is None:
+                changes = 0 * first
 
     def event_messages(self, events: Sequence[Event], to: Destination) -> Part:
         """The messages of DDL statements, logged texts and heartbeats: one for each partition of their addresses."""

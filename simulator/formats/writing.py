@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from simulator.batch import PackedBatch
+from simulator.batch import Ints, PackedBatch
 from simulator.delivery.routing import Address, Destination
 from simulator.model import (
     DDL,
@@ -32,18 +32,20 @@ from simulator.text.template import Piece
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message for each pack of a batch.
+    """A message for each pack of a batch, or for some of them.
 
     `pieces` make the values (`simulator.text.template`); None: they are null, which is a tombstone. `columns` are
     others of `MESSAGE_SCHEMA` by name (key, partition, headers, tag, timestamp_ms), an entry a message; key and
     partition are those of the pack where they are not among them. `topic`: another one than the pack's. `most_bytes`:
-    the product refuses longer values; None: it has no limit of its own.
+    the product refuses longer values; None: it has no limit of its own. `packs`: the positions of the packs, ascending,
+    None for all; messages beside some packs count no changes.
     """
 
     pieces: Sequence[Piece] | None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     topic: str | None = None
     most_bytes: int | None = None
+    packs: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class Encoder:
     def _member(self, lead: str, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
         if isinstance(value, PerChange):
             return self._per_change(lead, value, packed)
+        if isinstance(value, Rows) and value.drop_empty and not value.array:
+            return images.unless_empty(lead, value)
         return [lead, *self._value(value, packed, images)]
 
     def _present(self, fields: tuple[Field, ...], kind: Kind) -> list[tuple[str, Value]]:

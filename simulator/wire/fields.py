@@ -98,7 +98,8 @@ class Rows:
     """A JSON array with one object per row of the message; the object alone unless `array`.
 
     `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
-    count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left;
+    a message with one object lacks the member.
     Columns at the places that `kept` gives are there, changed or not.
     `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
     `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `logged` says for each

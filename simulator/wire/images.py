@@ -70,6 +70,17 @@ class Images:
             rows = [Run(rows, starts, ",", len(self.batch))]
         return ["[", *rows, "]"]
 
+    def unless_empty(self, lead: str, declared: Rows) -> list[Piece]:
+        """The member with the object of changed columns, in messages whose row has some."""
+        if not self.packed.single:
+            raise TypeError("a format with one object a message must not pack rows")
+        members, some = self._changed(declared)
+        member: list[Piece] = [lead, "{", members, "}"]
+        if some.all():
+            return member
+        slots = np.where(some, np.arange(len(some)), -1).astype(np.int32)
+        return [Choice(member, slots, "", len(some))]
+
     def _two_states(self, lead: str, column: int, old: Delta) -> list[Piece]:
         """The members of a column before an update, of which some rows differ from those after it: long texts are not
         put together in a column first."""
@@ -168,6 +179,10 @@ class Images:
             kept = set(declared.kept(self.batch.table))
             every = np.arange(len(self.batch), dtype=np.int64)
             present = tuple(every if i in kept else rows for i, rows in enumerate(present))
+        if declared.skip_nulls:
+            present = tuple(
+                None if rows is None else rows[np.asarray(values(i, rows).is_valid())] for i, rows in enumerate(present)
+            )
         return self._sparse(present, values)
 
     def _present(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:

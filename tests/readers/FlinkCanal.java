@@ -9,6 +9,7 @@ import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.formats.common.TimestampFormat;
 import org.apache.flink.formats.json.canal.CanalJsonDeserializationSchema;
 import org.apache.flink.formats.json.debezium.DebeziumJsonDeserializationSchema;
+import org.apache.flink.formats.json.maxwell.MaxwellJsonDeserializationSchema;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
@@ -26,10 +27,11 @@ import org.apache.flink.util.SimpleUserCodeClassLoader;
 import org.apache.flink.util.UserCodeClassLoader;
 
 /**
- * Flink's own canal-json and debezium-json readers in their strict form, asked message by message, without a cluster.
+ * Flink's own canal-json, debezium-json and maxwell-json readers in their strict form, asked message by message, without a cluster.
  *
  * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into, as canal-json; as debezium-json
- * if it begins `debezium ROW<` (payloads) or `debezium-schema ROW<` (with their schema). Every other line is a message.
+ * if it begins `debezium ROW<` (payloads) or `debezium-schema ROW<` (with their schema), as maxwell-json if it begins
+ * `maxwell ROW<`. Every other line is a message.
  * Its changelog is answered row by row: {"kind":"+I","row":{"id":"1","name":null}}. Values are texts: timestamps as
  * microseconds and dates as days since 1970, decimals with their scale, bytes in hexadecimal digits. {"error":"…"} stands
  * for a failed job.
@@ -81,6 +83,8 @@ public class FlinkCanal {
             boolean enveloped = format.equals("debezium-schema");
             schema = format.startsWith("debezium")
                 ? new DebeziumJsonDeserializationSchema(read, List.of(), made, enveloped, false, TimestampFormat.SQL)
+                : format.equals("maxwell")
+                ? new MaxwellJsonDeserializationSchema(read, List.of(), made, false, TimestampFormat.SQL)
                 : CanalJsonDeserializationSchema.builder(read, List.of(), made)
                     .setTimestampFormat(TimestampFormat.SQL)
                     .setIgnoreParseErrors(false)

@@ -1,5 +1,5 @@
-"""Flink's released canal-json and debezium-json readers, strict, on our messages: what they accept, and the table they
-make of them."""
+"""Flink's released canal-json, debezium-json and maxwell-json readers, strict, on our messages: what they accept, and
+the table they make of them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def python(column: pa.Array) -> list[Any]:
 def reader_of(format: str) -> str:
     """Which of the readers a format is for."""
     if "debezium" not in format:
-        return ""
+        return "maxwell" if format.startswith("maxwell") else ""
     return "debezium-schema" if "schema_include=on" in format else "debezium"
 
 
@@ -60,6 +60,7 @@ def reader_of(format: str) -> str:
         "cloudcanal-debezium",
         "cloudcanal-debezium,envelop_schema_include=on,init_op=r",
         "cloudcanal-debezium,empty_image=null,key_order=doc",
+        "maxwell-json,bootstrap=off,output_xoffset=on",
     ],
 )
 def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> None:

@@ -31,6 +31,7 @@ DECODERS: Final = {
     "dts-avro": "simulator.truth.decoders.dts:AVRO",
     "dts-canal-json": "simulator.truth.decoders.dts:CANAL_JSON",
     "dts-shareplex-json": "simulator.truth.decoders.dts:SHAREPLEX_JSON",
+    "maxwell-json": "simulator.truth.decoders.maxwell:DECODER",
     "oms-canal-json": "simulator.truth.decoders.oms:CANAL_JSON",
     "oms-dataworks": "simulator.truth.decoders.oms:DATAWORKS",
     "oms-default": "simulator.truth.decoders.oms:DEFAULT",

@@ -82,7 +82,7 @@ def geometry(value: Any, type: ColumnType) -> bytes:
     return int(value["srid"] or 0).to_bytes(4, "little") + base64.b64decode(value["wkb"])
 
 
-def real_day(days: int) -> int | None:
+def real_day(days: int, type: ColumnType) -> int | None:
     """Dates that are none are null; years below 100 are those of two digits."""
     if days < FIRST_DAY:
         return None
@@ -93,9 +93,9 @@ def real_day(days: int) -> int | None:
     return found.toordinal() + FIRST_DAY - 1
 
 
-def real_moment(us: int) -> int | None:
+def real_moment(us: int, type: ColumnType) -> int | None:
     days, rest = divmod(us, US_PER_DAY)
-    found = real_day(days)
+    found = real_day(days, type)
     return None if found is None else found * US_PER_DAY + rest
 
 
@@ -133,7 +133,7 @@ def number(value: Any, type: ColumnType) -> str:
     return unscaled(value["value"], replace(type, scale=int(value["scale"])))
 
 
-def plain(number: Any) -> str | None:
+def plain(number: Any, type: ColumnType) -> str | None:
     """A number without zeros at its end; what is none is null."""
     value = Decimal(number)
     return str(value.normalize(Context(prec=2000)) + 0) if value.is_finite() else None
@@ -158,7 +158,7 @@ def instant(value: str, type: ColumnType) -> int:
     return INFINITE.get(us, us)
 
 
-def utc_time(text: str) -> str:
+def utc_time(text: str, type: ColumnType) -> str:
     """A time with a zone in UTC."""
     match = re.fullmatch(r"(\d\d):(\d\d):([\d.]+)([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?", text)
     if match is None:
@@ -194,13 +194,13 @@ def array(value: Any, type: ColumnType) -> str:
     return "{" + ",".join(items) + "}"
 
 
-def one_dimension(text: str) -> str:
+def one_dimension(text: str, type: ColumnType) -> str:
     """Arrays of several dimensions are a null for each of their parts; bounds are lost."""
     text = re.sub(r"^(\[-?\d+:-?\d+\])+=", "", text)
     return "{" + ",".join(["NULL"] * text.count(",{", 1) + ["NULL"]) + "}" if text.startswith("{{") else text
 
 
-_LOST_ARRAY: Final = Reading(lambda value, type: Carried(""), lambda text: "", lost="values")
+_LOST_ARRAY: Final = Reading(lambda value, type: Carried(""), lambda text, type: "", lost="values")
 _POSTGRESQL: Final = {
     "postgresql numeric": Reading(number, plain, lost="zeros at the end, numbers that are none"),
     "postgresql money": Reading(lambda value, type: unscaled(value, replace(type, scale=2))),
@@ -214,10 +214,10 @@ _POSTGRESQL: Final = {
     "postgresql datetime": Reading(instant),
     "postgresql timestamptz": Reading(instant_text),
     "postgresql interval": Reading(
-        lambda value, type: int(value), lambda it: it if isinstance(it, int) else duration(it), lost="parts"
+        lambda value, type: int(value), lambda it, type: it if isinstance(it, int) else duration(it), lost="parts"
     ),
     "postgresql bit": Reading(bit_string),
-    "postgresql bit varying": Reading(bit_string, lambda text: text.lstrip("0"), lost="zeros at the front"),
+    "postgresql bit varying": Reading(bit_string, lambda text, type: text.lstrip("0"), lost="zeros at the front"),
     "postgresql binary": Reading(in_base64),
     "postgresql point": Reading(lambda value, type: f"({value['x']},{value['y']})"),
     "postgresql geometry": LEFT_OUT,

@@ -73,7 +73,7 @@ def bson(value: Any, type: ColumnType) -> Any:
 RELAXED: Final = "which number is a long or a double, what is a pointer"
 
 
-def relaxed(text: str) -> str:
+def relaxed(text: str, type: ColumnType) -> str:
     """A document without what products' texts leave out, which number is a long and what a pointer is; its dates as
     numbers."""
 

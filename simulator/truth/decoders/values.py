@@ -41,14 +41,15 @@ class Reading:
     """How a format's values of a type are read, and how much of them it carries. `left_out`: it has no such member."""
 
     read: Read = lambda value, type: value
-    seen: Callable[[Any], Any] = lambda value: value
+    seen: Callable[[Any, ColumnType], Any] = lambda value, type: value
     left_out: bool = False
     lost: str = ""
 
     def value(self, source: str, type: ColumnType, value: Any) -> Any:
         """A value of a message, as much of it as the format carries. Raises ValueError and its like."""
         got = self.read(value, type)
-        return self.seen(parsed(source, type, got) if isinstance(got, str) and not isinstance(got, Carried) else got)
+        literal = isinstance(got, str) and not isinstance(got, Carried)
+        return self.seen(parsed(source, type, got) if literal else got, type)
 
 
 def carried(array: pa.Array) -> list[Any]:
@@ -149,7 +150,7 @@ def epoch(value: str, type: ColumnType | None) -> str:
 def significant(digits: int) -> Reading:
     """Floating point numbers that are printed with some digits of their shortest text, and no sign of zero."""
 
-    def seen(value: str | Decimal) -> str:
+    def seen(value: str | Decimal, type: ColumnType) -> str:
         if not isinstance(value, Decimal):
             short = str(np.float32(float(value))) if digits < 10 else value
             value = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(short)
@@ -158,15 +159,15 @@ def significant(digits: int) -> Reading:
     return Reading(lambda value, type: Decimal(value), seen, lost=f"digits after the first {digits}, sign of zero")
 
 
-def to_milliseconds(microseconds: int) -> int:
+def to_milliseconds(microseconds: int, type: ColumnType) -> int:
     return microseconds // 1000
 
 
-def to_seconds(microseconds: int) -> int:
+def to_seconds(microseconds: int, type: ColumnType) -> int:
     return microseconds // 1_000_000
 
 
-def cut_to_microseconds(value: Any) -> Any:
+def cut_to_microseconds(value: Any, type: ColumnType) -> Any:
     """Texts of times with six digits of a fraction at most; nothing is left of less."""
     if not is_time(value):
         return value
@@ -178,7 +179,7 @@ def is_time(value: Any) -> bool:
     return isinstance(value, str) and re.search(r"\d:\d\d:\d\d\.", value) is not None
 
 
-def no_srid(data: bytes) -> bytes:
+def no_srid(data: bytes, type: ColumnType) -> bytes:
     """A geometry of MySQL without its first four bytes, the number of its reference system."""
     return data[4:]
 

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive
+from simulator.formats.binlog_json import binlog_text, snapshot_text
 from simulator.formats.debezium import schema as connect
 from simulator.formats.debezium.connectors.mysql import defaults
-from simulator.formats.debezium.connectors.mysql.json_column import binlog_text, snapshot_text
 from simulator.formats.debezium.connectors.mysql.types import Definition, definition, has_text_documents
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema

@@ -1,5 +1,5 @@
-"""JSON documents as Debezium prints them: of the binary log by its own reader (`JsonStringFormatter` of the binlog
-client), of a snapshot as the server does."""
+"""MySQL's JSON documents as the Java client of the binary log prints them (`JsonStringFormatter`), which Debezium and
+Maxwell use, and of a snapshot as the server does."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Zendesk's Maxwell."""
