@@ -16,13 +16,14 @@ import orjson
 from simulator import __version__
 from simulator.compare.comparison import Comparison, Shown, compare
 from simulator.compare.types import rendered
-from simulator.errors import UsageError
+from simulator.errors import ScenarioError, UsageError
 from simulator.formats import FORMATS, find, open_codec
 from simulator.formats.documents import MEANINGS, members_of, notes_of
 from simulator.formats.facts import EVENTS, format_facts
 from simulator.formats.format import Format
 from simulator.formats.options import parse_format
 from simulator.run.scenario import load, possible_sources
+from simulator.sources import DEFAULT
 from simulator.sources import find as find_source
 
 BASE: Final = "canal-json"
@@ -42,22 +43,28 @@ def page(
     report: Callable[[str], None] = lambda source: None,
 ) -> str:
     """The page of a scenario; default: all formats, and all sources that any of them reads. `report` is called with
-    each source before its turn. Raises UsageError."""
+    each source before its turn, and with why one is left out that cannot have the scenario. Raises UsageError."""
     found = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
     if base is not None and base not in found:
         raise UsageError(f"--base {base}: the formats compared are {', '.join(found)}.")
     systems = list(sources) or _sources(scenario, settings, {each for f in found.values() for each in f.sources})
     compared, types = {}, {}
     for source in systems:
-        report(source)
+        report(f"{source} …")
         system = find_source(source)
         read = [text for text, format in found.items() if system.id in format.sources]
         if not read:
             raise UsageError(f"--source {source}: none of {', '.join(found)} reads it.")
-        compared[source] = compare(
-            scenario, read, source=source, seed=seed, settings=settings, start_at=start_at, limit=limit,
-            snapshot=snapshot,
-        )  # fmt: skip
+        try:
+            compared[source] = compare(
+                scenario, read, source=source, seed=seed, settings=settings, start_at=start_at, limit=limit,
+                snapshot=snapshot,
+            )  # fmt: skip
+        except ScenarioError as error:
+            if sources or system.id == DEFAULT:
+                raise
+            report(f"{source} is left out: {error}")  # it was not asked for by name
+            continue
         codecs = {text: open_codec(text, system) for text in read}
         types[source] = [
             {"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)
@@ -69,7 +76,7 @@ def page(
         "meanings": MEANINGS,
         "kinds": list(EVENTS),
         "formats": {text: described(format) for text, format in found.items()},
-        "sources": {source: find_source(source).title for source in systems},
+        "sources": {source: find_source(source).title for source in compared},
         "messages": {source: events_of(each) for source, each in compared.items()},
         "types": types,
     }

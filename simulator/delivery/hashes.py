@@ -14,6 +14,7 @@ A null hashes like an empty text; what a null key means is for the caller to say
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -219,6 +220,37 @@ def _spread(array: pa.Array, hashed: Callable[[pa.Array], npt.NDArray[Any]]) -> 
     return found
 
 
+def md5(array: pa.Array) -> Hashes:
+    """The first four bytes of the MD5 of each text.
+
+    >>> md5(pa.array(["", "7"])).tolist()
+    [-736260903, -1894456225]
+    """
+    return _of_distinct(array, lambda text: int.from_bytes(hashlib.md5(text.encode()).digest()[:4], signed=True))
+
+
+def original(array: pa.Array) -> Hashes:
+    """Each text's own number, of its last 31 bits; of a text that is none Java's String.hashCode.
+
+    >>> original(pa.array(["7", "-1", "orders"])).tolist()
+    [7, -1, -1008770331]
+    """
+
+    def number(text: str) -> int:
+        if not text.lstrip("-").isdecimal():
+            return int(string_hash(pa.array([text]))[0])
+        return int(np.int64(int(text) & 0xFFFFFFFF).astype(np.int32))
+
+    return _of_distinct(array, number)
+
+
+def _of_distinct(array: pa.Array, of: Callable[[str], int]) -> Hashes:
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    hashes = np.array([of(text) for text in coded.dictionary.to_pylist()] or [0], dtype=np.int32)
+    rows: Hashes = hashes[np.asarray(coded.indices.fill_null(0))]
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class Hash:
     """A hash function and how its result becomes a partition."""
@@ -239,3 +271,6 @@ JAVA_ABS: Final = Hash(string_hash, java_abs_mod)
 JAVA_MASK: Final = Hash(string_hash, to_positive_mod)
 # The default partitioner of Kafka's Java client.
 MURMUR2: Final = Hash(murmur2, to_positive_mod)
+# Bytes of a digest, and the value itself.
+MD5: Final = Hash(md5, to_positive_mod)
+ORIGINAL: Final = Hash(original, to_positive_mod)

@@ -95,7 +95,8 @@ class Router:
         if batch.kind in MARKS:
             address = self.routing.statements.marks(batch.table.id, self)
             (partition,) = address.partitions
-            return Addressed(address.topic, None if partition is None else np.full(len(batch), partition), None)
+            keys = None if self.routing.key is None else self.routing.key(batch, Spread(None), self._texts)
+            return Addressed(address.topic, None if partition is None else np.full(len(batch), partition), keys)
         topic = self.topics.of(batch.table.id)
         count = self.count(topic)
         only = self.only(topic)

@@ -37,12 +37,15 @@ VENDORS: Final = {
     "aliyun_dts_avro_for_mq": "cloudcanal-dts-avro",
     "canal_json_for_mq": "cloudcanal-canal-json",
     "cloudcanal_json_for_mq": "cloudcanal-json",
+    "dataworks_v2": "oms-dataworks",
     "debezium_envelop_json_for_mq": "cloudcanal-debezium",
+    "default_with_schema": "oms-default-extend-column-type",
     "drs-json_c": "drs-json-c",
     "oms-canal": "oms-canal-json",
     "oms-dataworks_v2": "oms-dataworks",
     "oms-default_with_schema": "oms-default-extend-column-type",
     "oms-defaultextendcolumntype": "oms-default-extend-column-type",
+    "shareplex": "oms-shareplex",
 }
 
 

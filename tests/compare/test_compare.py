@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,13 @@ def test_a_page_has_the_sources_that_the_scenario_can_run_on(
     (tmp_path / name).write_text(text)
     done = command("compare", tmp_path / name, "-f", "dts-avro", "-f", "oms-default", "--html", tmp_path / "c.html")
     assert [line.removesuffix(" …") for line in done.err.splitlines()[:-1]] == sources
+
+
+def test_a_page_leaves_out_sources_that_cannot_have_the_scenario(command: Command, tmp_path: Path) -> None:
+    """MongoDB has neither decimals of 38 digits nor TRUNCATE; asked for by name, it is an error."""
+    page = tmp_path / "tour.html"
+    done = command("compare", "tour", "-f", "dts-avro", "--limit", "2", "--html", page, status=0)
+    assert re.search("mongodb.* is left out: .*: a decimal of MongoDB has 1 to 34 digits", done.err)
+    assert '"mysql"' in page.read_text()
+    done = command("compare", "tour", "-f", "dts-avro", "--source", "mongodb", "--html", page, status=2)
+    assert "a decimal of MongoDB has 1 to 34 digits" in done.err

@@ -275,3 +275,12 @@ def test_an_update_of_an_oracle_row() -> None:
         '"posttime":"2024-03-01T08:00:01"},"data":{"PRICE":"12.5"},'
         '"key":{"ID":"7","PRICE":"10","NOTE":null}}'
     )
+
+
+@each([SchemaChangeKind.DROP_COLUMN, SchemaChangeKind.TRUNCATE_TABLE, SchemaChangeKind.ADD_COLUMN])
+def test_ddl_of_shareplex_says_its_statement(kind: SchemaChangeKind) -> None:
+    """The page has a word for two kinds, and no sample: without the text the dropped column's name would be lost."""
+    table = table_of("t", {"id": "int"}, ["id"])
+    block = block_of(Case("x", (Ddl(kind, "alter table t …", table, table),)))
+    (message,) = messages_of("dts-shareplex-json,ddl=on", "mysql-8.0", block)
+    assert json.loads(message.value or b"")["data"] == {"sql": "alter table t …"}

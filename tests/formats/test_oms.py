@@ -3,6 +3,7 @@ objects, numbers that look alike, sequences, names of other systems, refusals.""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from command import Command
 from each import each
 
 from simulator import messages, sources
-from simulator.errors import OptionError, UnsupportedType, UsageError
+from simulator.errors import NotOffered, OptionError, UnsupportedType, UsageError
 from simulator.formats import find, open_codec
 from simulator.formats.oms import default as oms_default
 from simulator.formats.oms.layout import columns_of
@@ -576,3 +577,46 @@ def test_an_update_of_the_key_is_two_changes_in_the_log_of_oceanbase_alone(tmp_p
     for format in ("oms-default", "cloudcanal-debezium", "dts-avro", "drs-json"):
         kinds = [m.kind for m in messages(scenario, format, source=source, allow_undocumented=True)]
         assert kinds == [INSERT, *([DELETE, INSERT] if source.startswith("oceanbase") else [UPDATE])], format
+
+
+def test_no_key_is_empty() -> None:
+    """Readers refuse an empty key: a row whose key is the empty text has its table's name, a mark its transaction."""
+    table = table_of("t", {"id": "varchar(9)", "n": "int"}, ["id"])
+    block = block_of(Case("", (Rows(INSERT, table, [["", "1"], ["x", "2"]]),)))
+    for format, name in (("oms-default", b"shop.t"), ("oms-canal-json,kafka_key=json", b'"shop.t"')):
+        keys = [message.key for message in messages_of(format, SOURCE, block)]
+        assert keys == [name, b'"x"' if name.startswith(b'"') else b"x"]
+    begin, *_, commit = messages_of("oms-dataworks,transaction_marks=on", SOURCE, block)
+    assert begin.key == commit.key == b"52267000007"
+
+
+@each([("two words", " "), ("a.b", "."), ("名字", "名")])
+def test_names_that_oms_does_not_synchronize_are_refused(name: str, refused: str) -> None:
+    block = block_of(Case("", (Rows(INSERT, table_of(name, {"id": "int"}, ["id"]), [["1"]]),)))
+    for format in FORMATS:
+        with pytest.raises(NotOffered, match=f"^the table {name!r} holds {refused!r}, and OMS does not synchronize"):
+            messages_of(format, SOURCE, block)
+
+
+def test_words_of_the_vendor_are_understood() -> None:
+    for theirs, ours in (
+        ("SHAREPLEX", "oms-shareplex"),
+        ("DEFAULT_WITH_SCHEMA", "oms-default-extend-column-type"),
+        ("DATAWORKS_V2", "oms-dataworks"),
+    ):
+        assert find(theirs).id == ours
+    assert codec_of("oms-default,version=V4.2.5", SOURCE).settings.options.version == "4.2.5"
+    digest = int.from_bytes(hashlib.md5(b"7").digest()[:4]) & 0x7FFFFFFF
+    table = table_of("t", {"id": "int"}, ["id"])
+    block = block_of(Case("", (Rows(INSERT, table, [["7"]]),)))
+    for route, hashed in (("MD5", digest), ("ORIGINAL_VAL", 7)):
+        (message,) = messages_of("oms-default", SOURCE, block, route=route, partitions=5)
+        assert message.partition == hashed % 5
+
+
+def test_all_meta_data_may_have_the_eight_members_of_the_samples() -> None:
+    block = block_of(Case("", (Rows(INSERT, ORDERS, [OLD]),)))
+    (message,) = messages_of("oms-default,sequence_enabled=off,unique_id=off", SOURCE, block)
+    meta = json.loads(message.value or b"")["allMetaData"]
+    assert len(meta) == 8
+    assert not {"storeDataSequence", "uniqueId"} & set(meta)

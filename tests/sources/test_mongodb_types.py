@@ -61,7 +61,7 @@ def test_type_texts(typed: str, text: str) -> None:
         ("objectIdd", "'objectidd' is not a BSON type. Did you mean 'objectId'?"),
         ("varchar(9)", "'varchar' is not a BSON type."),
         ("", "'' is not a BSON type."),
-        ("decimal(35,2)", "a decimal has 1 to 34 digits"),
+        ("decimal(35,2)", "a decimal of MongoDB has 1 to 34 digits"),
         ("decimal(5,6)", "no more of them behind the point"),
         ("binData(256)", "a subtype is 0 to 255"),
         ("string(40)", "string takes no number in brackets"),

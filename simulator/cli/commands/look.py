@@ -219,7 +219,7 @@ def compare(
 
         text = page(
             scenario, formats, sources=sources, base=base, seed=seed, settings=settings, start_at=start_at, limit=limit,
-            snapshot=snapshot, report=lambda source: click.echo(f"{source} …", err=True),
+            snapshot=snapshot, report=lambda line: click.echo(line, err=True),
         )  # fmt: skip
         write_whole(html, text.encode())
         click.echo(f"{html}: {len(text.encode()):,} bytes; open it in a browser.", err=True)

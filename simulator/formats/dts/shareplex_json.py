@@ -209,8 +209,8 @@ def meta(settings: Settings[SharePlexOptions]) -> Members:
 
 
 def statement(event: SchemaChange) -> dict[str, str]:
-    """`data` of DDL: empty if op has a word for it."""
-    return {} if event.kind in DDL_WORDS else {"sql": event.sql}
+    """`data` of DDL: its text, which says what the word of op does not (decided here)."""
+    return {"sql": event.sql}
 
 
 def layout(settings: Settings[SharePlexOptions]) -> Layout:

@@ -90,7 +90,9 @@ def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, .
         Field("ddlType", {DDL: ddl_type} if options.version >= "4" else ABSENT),
         Field("table_name", by_record(TABLE, row=TABLE, ddl=PerEvent(event_table))),
         Field("db", by_record(databases, row=databases, ddl=ddl_database)),
-        Field("uniqueId", by_record(unique_id, row=ABSENT, ddl=None, heartbeat=ABSENT)),
+        Field(
+            "uniqueId", by_record(unique_id, row=ABSENT, ddl=None, heartbeat=ABSENT) if options.unique_id else ABSENT
+        ),
         Field("timestamp", by_record(SECONDS, row=ABSENT, ddl=SECONDS, heartbeat=SECONDS)),
     )
 

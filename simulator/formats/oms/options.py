@@ -164,6 +164,9 @@ class DefaultOptions(VersionOptions, EventOptions, OmsOptions):
         sources=OCEANBASE,
         decided=True,
     )
+    unique_id: bool = option(
+        True, "off: uniqueId is left out; with sequence_enabled=off allMetaData has eight members, as in the samples."
+    )
     extended_meta: bool = option(False, "on: adds transId and clusterId.")
     cluster_id: str = option(
         "1",

@@ -2,19 +2,22 @@
 
 All decided here: the partition is String.hashCode of the key's values, joined with U+0001, without its sign. The key
 of a message is the key's values (`kafka_key=json`: as a JSON string), in all formats as Default has them; the table's
-name for rows without one and for DDL. DDL goes to all partitions that rows of its table may be in.
+name for rows without one or with an empty text as key, and for DDL. Of the modes that the vendor's private API
+knows, MD5 takes the first four bytes of that digest of the values, ORIGINAL_VAL the number that they are. DDL goes to
+all partitions that rows of its table may be in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.delivery.hashes import JAVA_MASK
+from simulator.delivery.hashes import JAVA_MASK, MD5, ORIGINAL
 from simulator.delivery.policies.columns import column_texts
 from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
@@ -27,6 +30,7 @@ from simulator.formats.oms.systems import types_of
 from simulator.formats.oms.types.classes import ValueStyle
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import MARKS, Event, SchemaChange, TableId
+from simulator.sources.log import Log, entries
 from simulator.text.json_style import escape, quote
 from simulator.text.template import join
 from simulator.wire.fields import plain
@@ -65,15 +69,20 @@ class OmsStatements(Statements):
         return quote(key) if self.json_keys else key
 
 
-def row_key(tables: ByName, *, as_json: bool) -> Key:
-    """The key of a row: the values of its key before the change, or its table's name."""
+def row_key(tables: ByName, log: Log, *, as_json: bool) -> Key:
+    """The key of a row: the values of its key before the change, or its table's name where it has none or they are the
+    empty text; readers refuse an empty key. The key of a transaction mark is the transaction's id."""
 
-    def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array | None:
+    def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array:
         if batch.kind in MARKS:
-            return None
+            ids = log.transaction_id(entries(batch.envelope))
+            return join(['"', ids, '"'], len(batch)) if as_json else ids
         values = column_texts(batch, batch.table.row_key_positions, texts, "before", "")
         pieces = [piece for value in values for piece in (SEPARATOR, value)][1:]
-        keys = join(pieces or [tables.name(batch.table)], len(batch))
+        name = tables.name(batch.table)
+        keys = join(pieces or [name], len(batch))
+        if len(values) == 1:
+            keys = pc.if_else(pc.equal(keys, ""), name, keys)
         return join(['"', escape(keys), '"'], len(batch)) if as_json else keys
 
     return of
@@ -89,12 +98,19 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
     keys = settings.broker != "rocketmq"  # no page says that messages have keys there
     return Routing(
         Topics("oms"),
-        {"key": by_columns, "single": Single(options.fixed_partition), "table": tables, "columns": by_columns},
-        row_key(tables, as_json=json_keys) if keys else None,
+        {
+            "key": by_columns,
+            "single": Single(options.fixed_partition),
+            "table": tables,
+            "columns": by_columns,
+            "md5": replace(by_columns, hash=MD5),
+            "original": replace(by_columns, hash=ORIGINAL),
+        },
+        row_key(tables, settings.source.log, as_json=json_keys) if keys else None,
         # OceanBase's log has no update of a key; which key stands for a missing one is decided here
         "row key" if settings.source.key_is_fixed or options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
         # MqPartitionMode of the vendor's API
-        aliases={"HASH": "key", "TABLE": "table", "ONE": "single"},
+        aliases={"HASH": "key", "TABLE": "table", "ONE": "single", "MD5": "md5", "ORIGINAL_VAL": "original"},
         texts=lambda column, array: plain(usual.cell(column).text(array)),
     )

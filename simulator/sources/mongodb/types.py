@@ -30,7 +30,9 @@ def parse_type(text: str) -> ColumnType:
     first, second = (int(part) if part else None for part in match.groups()[1:])
     if name == "decimal" and first is not None:
         if not 1 <= first <= 34 or (second or 0) > first:
-            raise UsageError(f"{text!r}: a decimal has 1 to 34 digits, and no more of them behind the point.")
+            raise UsageError(
+                f"{text!r}: a decimal of MongoDB has 1 to 34 digits, and no more of them behind the point."
+            )
         return ColumnType(name, first, second or 0, spelled=text.strip())
     if name == "binData" and second is None and word != "uuid":
         if first is not None and first > 255:

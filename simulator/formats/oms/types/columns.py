@@ -8,14 +8,15 @@ are decided here: the type's own name in capitals, the code of java.sql.Types, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
-from simulator.errors import UnsupportedType
+from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats.known import Known, printed
 from simulator.formats.oms.types.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
@@ -34,6 +35,8 @@ class OmsType:
     code: int
     lob: bool = False
 
+
+_REFUSED: Final = re.compile(r"[\s.]|[^\x00-\x7f]")
 
 # The row of a type; None for a type that OMS does not carry.
 Types: TypeAlias = Callable[[ColumnType], OmsType | None]
@@ -71,7 +74,14 @@ class Columns:
         return row
 
     def check(self, table: Table) -> None:
-        """Raises UnsupportedType for a column that OMS does not carry."""
+        """Raises NotOffered for a name that OMS does not synchronize, which could not be told from others where names
+        are joined by a dot, and UnsupportedType for a column that OMS does not carry."""
+        for noun, name in (("database", table.id.database), ("schema", table.id.schema), ("table", table.id.name)):
+            if refused := _REFUSED.search(name):
+                raise NotOffered(
+                    f"the {noun} {name!r} holds {refused[0]!r}, and OMS does not synchronize names with blanks, dots "
+                    "and characters that are not ASCII: rename it, or use another format."
+                )
         for column in table.columns:
             if self._types(column.type) is None:
                 raise UnsupportedType(
