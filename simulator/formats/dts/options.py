@@ -40,10 +40,11 @@ class DeliveryOptions:
     )
     split_on_key_update: bool = option(
         False,
-        "on: an update of the partition key is sent as DELETE and INSERT.",
+        "on: an update of the partition key is sent as DELETE and INSERT; the page shows it in Canal JSON.",
         sources=NOT_MONGODB,
         routes=("key", "columns"),
         unless={"update_style": ("split",)},
+        decided=True,
     )
 
 

@@ -47,6 +47,7 @@ class OmsOptions:
         False,
         "on: large texts that OceanBase does not log are null: in before images, and where an update kept them.",
         sources=OCEANBASE,
+        decided=True,
     )
     server_timezone: str = option(
         "Asia/Shanghai",
@@ -214,4 +215,6 @@ class SharePlexOptions(OrderedOptions, SequenceOptions, OmsOptions):
         parse=zone,
         decided=True,
     )
-    transaction_enabled: bool = option(True, "transactionEnabled: changes have their position in the transaction.")
+    transaction_enabled: bool = option(
+        True, "transactionEnabled: changes have their position in the transaction.", decided=True
+    )
