@@ -12,6 +12,7 @@ import pytest
 from command import Command
 
 import simulator
+from simulator.formats import FORMATS
 
 TEXT = """
 tables:
@@ -112,6 +113,6 @@ def test_an_estimate_is_near(command: Command) -> None:
 
 def test_formats_are_a_line_each(command: Command) -> None:
     lines = command("formats", status=0).out.splitlines()
-    assert len(lines) == 1 + 16 + 2
+    assert len(lines) == 1 + len(FORMATS) + 2
     one = command("formats", "dts-canal-json", status=0).out
     assert "images=current (current, before-2022-03-20): " in one
