@@ -22,6 +22,7 @@ from simulator.delivery.policies.client import ByClient
 from simulator.delivery.routing import Routing
 from simulator.delivery.steps.counts import counted_by_table
 from simulator.delivery.steps.documents import typed_documents
+from simulator.errors import UsageError
 from simulator.formats.debezium.connectors.connector import Connector
 from simulator.formats.debezium.connectors.mysql import MariadbConnector, MysqlConnector
 from simulator.formats.debezium.connectors.mysql.statements import is_sent
@@ -85,7 +86,9 @@ def omits(event: Event) -> bool:
 def layout(settings: Settings[JsonOptions]) -> Layout:
     options = settings.options
     numeric = options.decimal_format == "NUMERIC"
-    offered = CONNECTORS[settings.source.id]
+    offered = CONNECTORS.get(settings.source.id)
+    if offered is None:
+        raise UsageError(f"-f debezium-json: no connector of Debezium for {settings.source.id} is known here.")
     chosen = next((each for each in offered if each.java_class == options.connector_class), offered[0])
     connector = chosen(options, settings.source, numeric=numeric)
     names = Names(options, connector.parts)
