@@ -106,6 +106,21 @@ FAULTS: Final = (
         "spark/test_cluster.py::test_a_stuck_task_and_a_killed_query",
     ),
     ("a sender of Spark dies", "order holds in each partition", "brokers/test_spark.py::test_a_sender_that_dies"),
+    (
+        "what was sent is dropped, doubled, swapped, altered, moved, cut",
+        "`verify` finds each, and names 99 of 100 rightly",
+        "truth/test_mutations.py::test_every_mutation_is_found_and_named",
+    ),
+    (
+        "a run sends again after a restart",
+        "`verify --at-least-once` tells it from doubling",
+        "brokers/test_verify.py::test_what_comes_again_after_a_restart",
+    ),
+    (
+        "a consumer ignores deletes, takes old rows",
+        "`verify --table` says which change is missing",
+        "truth/test_tables.py::test_wrong_consumers_are_told_why",
+    ),
 )
 # Tables of the benchmarks, by their first cells.
 BENCHMARKS: Final = ("| broker | | cdcsim", "| `volume.py` |", "| | messages/s | CPU s a million | bytes each")

@@ -49,6 +49,18 @@ def test_one_stream(format: str, tmp_path: Path, command: Command, monkeypatch: 
     assert "100 of 100 messages are right (100 read)" in done.out
 
 
+def test_folders_of_parts(tmp_path: Path) -> None:
+    """As tasks of Spark write them: a folder for each topic and partition."""
+    publish("crud", "canal-json", f"file:{tmp_path}?partitions=2", limit=90, route="key")
+    for file in list(tmp_path.glob("*.jsonl")):
+        lines = lines_of(file)
+        file.unlink()
+        (tmp_path / file.stem).mkdir()
+        (tmp_path / file.stem / "part-0000000.jsonl").write_bytes(b"".join(lines[:20]))
+        (tmp_path / file.stem / "part-0000001.jsonl").write_bytes(b"".join(lines[20:]))
+    assert simulator.verify("crud", "canal-json", f"file:{tmp_path}?partitions=2", limit=90, route="key").ok
+
+
 def test_a_record_says_what_was_sent(tmp_path: Path, command: Command) -> None:
     to, record, report = f"file:{tmp_path / 'out'}?partitions=3", str(tmp_path / "run.json"), tmp_path / "report.json"
     run = ["orders", "-f", "dts-canal-json"]

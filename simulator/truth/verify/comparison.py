@@ -196,7 +196,8 @@ class Comparison(Sink):
                     return f"they are not {self._namer.format} ({problem})"
                 return (
                     f"they read as {self._namer.format}, such as {self._namer.subject(stray.item)}, and are of another"
-                    " scenario, seed, source, format, option, begin or number of partitions"
+                    " scenario, seed, source, format, option, begin or number of partitions, or of a run with --clock"
+                    " wall"
                 )
         return "name the scenario, format and options of the run that wrote them"
 

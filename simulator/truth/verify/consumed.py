@@ -76,7 +76,7 @@ def _parquet(path: Path) -> Consumed:
 
     def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
-            yield from files.to_batches(columns=list(columns), batch_size=ROWS)
+            yield from files.to_batches(columns=list(columns), batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
         except (pa.ArrowInvalid, OSError) as error:
             raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
 

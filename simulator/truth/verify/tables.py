@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -191,8 +192,13 @@ class Comparer:
     def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
         """The verdict. Rows are read once, and once more where some are wrong."""
         carriers = self._carriers()
-        wanted = _sides(self._hashed(arrays) for arrays in self._expected_rows())
-        came = _sides(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
+        # NumPy and Arrow let both sides work at once
+        with ThreadPoolExecutor(1) as other:
+            reading = other.submit(
+                lambda: _sides(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
+            )
+            wanted = _sides(self._hashed(arrays) for arrays in self._expected_rows())
+            came = reading.result()
         verdict = TableVerdict(
             str(self._expected.id), self._consumed.name, len(wanted[0]), len(came[0]), skipped=self.skipped
         )
