@@ -6,6 +6,10 @@ Each line of a case is a statement. `REFUSED` says which of them are refused, an
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from inspect import signature
+from random import Random
 from typing import Final
 
 import pytest
@@ -13,6 +17,7 @@ from each import each
 from test_random_servers import check_against_server
 
 from simulator import sources
+from simulator.sql.functions.table import FUNCTIONS
 from simulator.sql.script import run, script_of
 from simulator.stream.literal.transactions import RowChange
 
@@ -133,6 +138,56 @@ def test_as_a_server(source: str, servers: Callable[[str], str]) -> None:
         text += f"create database d{number};\nuse d{number};\n"
         text += "".join(f"{line};\n" for line in case.strip().split("\n"))
     assert check_against_server(text, source, servers) > 60
+
+
+# Values and columns of all types.
+VALUES: Final = (
+    "7", "-3", "0", "2.55", "-0.5", "1.5e0", "'abc'", "'Äß x'", "'12'", "'2024-02-29'", "date'2024-02-29'",
+    "timestamp'2024-02-29 10:11:12.5'", "time'10:11:12.25'", "x'c3a4'", "cast('[1, 2.5]' as json)", "null", "ci", "ct",
+    "cd", "cdt", "cde", "cf", "cb", "cti", "ce", "cj", "cy",
+)  # fmt: skip
+COLUMNS: Final = """create database d; use d;
+create table s(ci int, ct varchar(20), cd date, cdt datetime(3), cde decimal(8,3), cf double, cb varbinary(9),
+ cti time(2), ce enum('x','yy'), cj json, cy year); create table r(n int, v varchar(200));
+insert into s values(42, 'Hello é', '2023-12-31', '2023-12-31 23:59:59.999', -12.345, 0.1, x'00ff', '-01:02:03.5', 'yy',
+ '[1,{"k":2.50}]', 1999);
+"""
+# Functions of the run, and those that still differ: fractions as a text, dates beside times, bytes as a text.
+UNLIKE: Final = frozenset((
+    "connection_id", "database", "found_rows", "last_insert_id", "rand", "row_count", "unix_timestamp", "user", "uuid",
+    "uuid_short", "values", "version",
+))  # fmt: skip
+DOUBTFUL: Final = frozenset((
+    "coalesce", "greatest", "if", "least", "ltrim", "quote", "replace", "rtrim", "trim", "week",
+))  # fmt: skip
+CALLS: Final = 600
+
+
+@pytest.mark.broker("mysql")
+def test_functions_as_a_server(servers: Callable[[str], str]) -> None:
+    """Calls drawn from functions and arguments of all types, in strict statements: equal, or refused."""
+    random, names = Random(7), sorted(name for name in FUNCTIONS if " " not in name and name not in UNLIKE | DOUBTFUL)
+    calls = []
+    while len(calls) < CALLS:
+        name, count = random.choice(names), random.choice((1, 1, 1, 2, 2, 3))
+        with suppress(TypeError):
+            signature(FUNCTIONS[name]).bind(None, *range(count))
+            calls.append(f"{name}({', '.join(random.choice(VALUES) for _ in range(count))})")
+    text = COLUMNS + "".join(f"insert into r select {i}, {call} from s;\n" for i, call in enumerate(calls))
+    first = COLUMNS.count("\n") + 1
+
+    def outcome(engine: str) -> tuple[dict[int, object], set[int]]:
+        done = run(replace(script_of(text, "s.sql"), engine=engine), sources.find("mysql-8.0"), force=True)
+        rows = [e.after for t in done.session.log.transactions for e in t.entries if isinstance(e, RowChange)]
+        lines = [line for line in done.errors if "not supported by the embedded engine" in line]
+        refused = {int(line.split(":")[1]) - first for line in lines}
+        return {row[0]: row[1] for row in rows[1:] if row is not None}, refused
+
+    ours, refused = outcome("")
+    theirs, _ = outcome(servers("mysql-8.0"))
+    assert len(ours) > CALLS / 4
+    compared = [i for i in range(CALLS) if i not in refused]
+    assert not [(calls[i], ours.get(i), theirs.get(i)) for i in compared if ours.get(i) != theirs.get(i)]
 
 
 T: Final = "create table t(a int, j json, d date, b varbinary(9), l varchar(9) charset latin1 unique, m decimal(5,2)); "

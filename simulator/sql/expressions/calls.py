@@ -18,10 +18,11 @@ from simulator.sql.expressions.defaults import default
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant
 from simulator.sql.functions import dates, texts
 from simulator.sql.functions.json import json_extract, json_unquote
-from simulator.sql.functions.table import DATED, FUNCTIONS, NUMERIC, facts_of, known_as
+from simulator.sql.functions.table import FUNCTIONS, facts_of, known_as
+from simulator.sql.functions.verified import COUNTS, check_arguments, check_result
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import NUMBER, truth_of
-from simulator.sql.values.temporal import Temporal, of_us, parse_datetime, parse_time, rounded
+from simulator.sql.values.kinds import truth_of
+from simulator.sql.values.temporal import Temporal, of_us, rounded
 
 
 def make_cast(node: Any, scope: Scope) -> Compiled:
@@ -143,39 +144,35 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         signature(call).bind(session, *parts)
     except TypeError:
         raise SqlError(1582, typed) from None
-    parts = [_readable(part, position, name, scope) for position, part in enumerate(parts)]
+    fewest, most = COUNTS.get(name, (0, len(parts)))
+    if not fewest <= len(parts) <= most:
+        raise SqlError(1582, typed)
     if name in UNIFIED:
         parts = unified_branches(name, arguments, parts, scope)
     if name.startswith("json_"):
 
         def documented(env: Any) -> Any:
-            result = call(session, *[part(env) for part in parts])
+            values = [part(env) for part in parts]
+            check_arguments(name, values, strict=session.statement.refuses_texts)
+            result = call(session, *values)
             if isinstance(result, Document):
                 result.origin = name
             return result
 
         return documented
-    if len(parts) == 1:
-        (single,) = parts
-        return lambda env: call(session, single(env))
-    return lambda env: call(session, *[part(env) for part in parts])
+    return _checked(name, call, parts, scope)
 
 
-def _readable(part: Compiled, position: int, name: str, scope: Scope) -> Compiled:
-    """An argument that a function reads as a number or a date. A strict statement that changes rows refuses most texts
-    that are none; which ones depends on the function and the server: raises Unsupported."""
-    numeric = position in NUMERIC.get(name, ()) or (name in NUMERIC and NUMERIC[name] == ())
-    if not numeric and name not in DATED:
-        return part
-    statement = scope.session.statement
+def _checked(name: str, call: Callable[..., Any], parts: Sequence[Compiled], scope: Scope) -> Compiled:
+    """A call whose arguments and result are compared with what is known of servers."""
+    session = scope.session
 
     def checked(env: Any) -> Any:
-        value = part(env)
-        if type(value) is str and statement.refuses_texts:
-            match = NUMBER.fullmatch(value.strip()) if numeric else parse_datetime(value) or parse_time(value)
-            if match is None:
-                raise Unsupported(f"{name}() of the text {value[:20]!r} in a strict statement")
-        return value
+        values, strict = [part(env) for part in parts], session.statement.refuses_texts
+        check_arguments(name, values, strict=strict)
+        result = call(session, *values)
+        check_result(name, values, result, strict=strict)
+        return result
 
     return checked
 
@@ -227,10 +224,13 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
         return lambda env: dates.timestamp(session, first(env), time(env))
     if name in ("timestampadd", "timestampdiff"):
         unit = arguments[0].name.lower().removeprefix("sql_tsi_")
-        first, second = (_readable(compiled(argument, scope), 0, name, scope) for argument in arguments[1:])
+        first, second = compiled(arguments[1], scope), compiled(arguments[2], scope)
+        dated = [first, second] if name.endswith("diff") else [second]
 
         def call(env: Any) -> Any:
             a, b = first(env), second(env)
+            for part in dated:
+                check_arguments(name, [part(env)], strict=session.statement.refuses_texts)
             if a is None or b is None:
                 return None
             return dates.timestampdiff(session, unit, a, b) if name.endswith("diff") else casts.moved(b, a, 1, unit)
@@ -239,14 +239,13 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     base, span = arguments
     sign = -1 if name in ("date_sub", "subdate") else 1
     amount, unit = (span.this, span.args["unit"].name.lower()) if isinstance(span, exp.Interval) else (span, "day")
-    start = _readable(compiled(base, scope), 0, name, scope)
+    start = _checked(name, lambda session, value: value, [compiled(base, scope)], scope)
     return casts.compiled_move(start, compiled(amount, scope), sign, unit)
 
 
 def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:
     """A call of a function whose arguments sqlglot's tree holds by name."""
-    function, parts = FUNCTIONS[name], [compiled(argument, scope) for argument in arguments]
-    return lambda env: function(scope.session, *[part(env) for part in parts])
+    return _checked(name, FUNCTIONS[name], [compiled(argument, scope) for argument in arguments], scope)
 
 
 def make_extract(node: Any, scope: Scope) -> Compiled:

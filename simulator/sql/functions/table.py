@@ -18,24 +18,6 @@ from simulator.sql.values.kinds import FixedDouble, bytes_of, number_of, text_of
 from simulator.sql.values.temporal import parts_of
 from simulator.tables import CsvTable
 
-# Functions that read arguments as numbers: at these positions, or all.
-NUMERIC: Final[Mapping[str, tuple[int, ...]]] = {
-    **dict.fromkeys((
-        "abs", "acos", "asin", "atan", "bit_count", "ceil", "cos", "cot", "degrees", "exp", "floor", "inet_ntoa",
-        "interval", "ln", "log", "log10", "log2", "makedate", "maketime", "mod", "period_add", "period_diff", "pow",
-        "radians", "round", "sec_to_time", "sign", "sin", "space", "sqrt", "tan", "truncate",
-    ), ()),
-    **dict.fromkeys(("left", "lpad", "repeat", "right", "rpad"), (1,)), "elt": (0,), "format": (0, 1),
-    "from_days": (0,), "from_unixtime": (0,), "insert": (1, 2), "substring": (1, 2), "substring_index": (2,),
-}  # fmt: skip
-# Functions that read a date or a time.
-DATED: Final = frozenset((
-    "adddate", "date", "date_add", "date_sub", "datediff", "day", "dayname", "dayofweek", "dayofyear", "hour",
-    "last_day", "microsecond", "minute", "month", "monthname", "quarter", "second", "subdate", "time_to_sec",
-    "timestampadd", "timestampdiff", "to_days", "to_seconds", "unix_timestamp", "week", "weekday", "weekofyear", "year",
-    "yearweek",
-))  # fmt: skip
-
 
 class Facts(NamedTuple):
     """`result`: the type of its result; `stands_for`: the function that it is another name of; `lacking`: servers."""
@@ -127,7 +109,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ascii": strict(lambda session, value: (bytes_of(value) or b"\0")[0]),
     "asin": numbers.of_double(math.asin, "asin"),
     "atan": strict(numbers.arctangent),
-    "bin": strict(lambda session, value: f"{integer_of(value) & (1 << 64) - 1:b}"),
+    "bin": strict(lambda session, value: f"{int(number_of(value)) & (1 << 64) - 1:b}"),
     "bin_to_uuid": strict(texts.bin_to_uuid),
     "bit_count": strict(numbers.bit_count),
     "bit_length": strict(lambda session, value: 8 * len(bytes_of(value))),
