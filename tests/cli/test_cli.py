@@ -70,7 +70,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         # formats and their options
         (["run", "orders", "-f", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'? `cdcsim formats`"),
         (["run", "orders", "-f", ""], "no format ''"),
-        (["run", "orders", "-f", "debezium"], "no format 'debezium'. Did you mean 'cloudcanal-debezium'? `cdcsim"),
+        (["run", "orders", "-f", "debezium"], "no format 'debezium'. Did you mean 'debezium-json'? `cdcsim"),
         (["run", "orders", "-f", "canal-json,verison=1.1.5"], "'verison'. Did you mean 'version'?"),
         (["run", "orders", "-f", "canal-json,version=1.1.9"], "1.1.4, 1.1.5, 1.1.6, 1.1.7, 1.1.8"),
         (["run", "orders", "-f", "canal-json,version"], "version=1.1.8"),

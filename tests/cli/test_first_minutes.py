@@ -82,8 +82,8 @@ def test_values_are_set(command: Command) -> None:
     ("setting", "problem"),
     [
         ("tables.user.rows=1", "--set tables.user.rows=1: there is no tables.user. Did you mean 'users'?"),
-        ("tables.users.rowz=1", "tables.users.rowz: unknown key 'rowz'. Did you mean 'rows'?"),
-        ("tables.users.rows=few", "tables.users.rows: 'few' is not a whole number."),
+        ("tables.users.rowz=1", "--set tables.users.rowz=1: unknown key 'rowz'. Did you mean 'rows'?"),
+        ("tables.users.rows=few", "--set tables.users.rows=few: 'few' is not a whole number."),
         ("rows", "--set rows: write KEY.KEY=VALUE, such as tables.users.rows=1e6."),
     ],
 )
