@@ -95,7 +95,7 @@ class Router:
         if batch.kind in MARKS:
             address = self.routing.statements.marks(batch.table.id, self)
             (partition,) = address.partitions
-            keys = None if self.routing.key is None else self.routing.key(batch, Spread(None), self._texts)
+            keys = None if self.routing.mark_key is None else self.routing.mark_key(batch)
             return Addressed(address.topic, None if partition is None else np.full(len(batch), partition), keys)
         topic = self.topics.of(batch.table.id)
         count = self.count(topic)

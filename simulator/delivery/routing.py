@@ -175,6 +175,7 @@ class Routing:
     `split`: updates that are delivered as DELETE + INSERT:
     none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
     the row key) under any policy, or all.
+    `mark_key`: the keys of transaction marks, which have none otherwise.
     `texts`: a column's values as they are hashed and stand in keys, the product's own whatever a format and its options
     print; None: as messages have them.
     """
@@ -185,6 +186,7 @@ class Routing:
     split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    mark_key: Callable[[ChangeBatch], pa.Array] | None = None
     texts: Texts | None = None
 
 

@@ -61,7 +61,8 @@ def test_rds_numbers_the_rows_of_a_table_without_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "format"), [("oracle", "dts-shareplex-json"), ("mysql", "dts-avro,drds=on"), ("oracle", "oms-shareplex")]
+    ("source", "format"),
+    [("oracle", "dts-shareplex-json"), ("mysql", "dts-avro,drds=on"), ("oceanbase-oracle", "oms-shareplex")],
 )
 def test_an_update_of_the_key_moves_no_row(source: str, format: str) -> None:
     """ROWIDs, and the physical tables of DRDS; OMS names a row by its key."""

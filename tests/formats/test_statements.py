@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 
 import pytest
 
 from simulator.run.job import Job, open_job
 from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
-from simulator.run.session import local_run
+from simulator.run.session import Session, local_run
 from simulator.sinks.memory import MemorySink
 
 SETUP: Final = """CREATE DATABASE shop; USE shop; CREATE DATABASE other;
@@ -105,8 +106,9 @@ def test_the_summary_is_in_the_units_of_statements(tmp_path: Path) -> None:
     from simulator.cli.progress import summary as text
 
     job, (summary, _) = job_of(tmp_path, "ANALYZE TABLE a", "dts-canal-json")
-    assert "5 DDL statements; " in text(summary, job, "-")
-    assert text(summary, job, "-").endswith("\n1 DDL statement is not sent by dts-canal-json.")
+    session = cast(Session, SimpleNamespace(job=job, is_on_broker=False, where="-"))
+    assert "5 DDL statements; " in text(summary, session)
+    assert text(summary, session).endswith("\n1 DDL statement is not sent by dts-canal-json.")
 
 
 def test_a_statement_about_several_tables_names_each_where_its_topic_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ all partitions that rows of its table may be in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -29,7 +29,7 @@ from simulator.formats.oms.options import OmsOptions
 from simulator.formats.oms.systems import types_of
 from simulator.formats.oms.types.classes import ValueStyle
 from simulator.formats.oms.types.columns import Columns
-from simulator.model import MARKS, Event, SchemaChange, TableId
+from simulator.model import Event, SchemaChange, TableId
 from simulator.sources.log import Log, entries
 from simulator.text.json_style import escape, quote
 from simulator.text.template import join
@@ -69,14 +69,11 @@ class OmsStatements(Statements):
         return quote(key) if self.json_keys else key
 
 
-def row_key(tables: ByName, log: Log, *, as_json: bool) -> Key:
+def row_key(tables: ByName, *, as_json: bool) -> Key:
     """The key of a row: the values of its key before the change, or its table's name where it has none or they are the
-    empty text; readers refuse an empty key. The key of a transaction mark is the transaction's id."""
+    empty text; readers refuse an empty key."""
 
     def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array:
-        if batch.kind in MARKS:
-            ids = log.transaction_id(entries(batch.envelope))
-            return join(['"', ids, '"'], len(batch)) if as_json else ids
         values = column_texts(batch, batch.table.row_key_positions, texts, "before", "")
         pieces = [piece for value in values for piece in (SEPARATOR, value)][1:]
         name = tables.name(batch.table)
@@ -84,6 +81,16 @@ def row_key(tables: ByName, log: Log, *, as_json: bool) -> Key:
         if len(values) == 1:
             keys = pc.if_else(pc.equal(keys, ""), name, keys)
         return join(['"', escape(keys), '"'], len(batch)) if as_json else keys
+
+    return of
+
+
+def transaction_key(log: Log, *, as_json: bool) -> Callable[[ChangeBatch], pa.Array]:
+    """The key of a transaction mark: the transaction's id."""
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        ids = log.transaction_id(entries(batch.envelope))
+        return join(['"', ids, '"'], len(batch)) if as_json else ids
 
     return of
 
@@ -106,11 +113,12 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
             "md5": replace(by_columns, hash=MD5),
             "original": replace(by_columns, hash=ORIGINAL),
         },
-        row_key(tables, settings.source.log, as_json=json_keys) if keys else None,
+        row_key(tables, as_json=json_keys) if keys else None,
         # OceanBase's log has no update of a key; which key stands for a missing one is decided here
         "row key" if settings.source.key_is_fixed or options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
         # MqPartitionMode of the vendor's API
         aliases={"HASH": "key", "TABLE": "table", "ONE": "single", "MD5": "md5", "ORIGINAL_VAL": "original"},
+        mark_key=transaction_key(settings.source.log, as_json=json_keys) if keys else None,
         texts=lambda column, array: plain(usual.cell(column).text(array)),
     )
