@@ -86,7 +86,7 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
     for url in (mariadb, f"{mariadb}/?keep=yes"):
         done = command(*options, url, status=2)
         assert done.out.count('"type":"INSERT"') == 1
-        assert "ERROR 1064" in done.err
+        assert "ERROR 1064 (42000)" in done.err
     done = command(*options, mariadb, status=2)
     assert "the server holds databases that a script might change, such as 'd'" in done.err
     connection = Connection(engine_of(mariadb))

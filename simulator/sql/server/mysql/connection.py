@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterator
 from copy import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import MissingPackage, UsageError
@@ -47,7 +48,7 @@ class Connection:
             raise MissingPackage(f"{self.engine} needs PyMySQL: pip install 'cdc-simulator[mysql]'.") from None
         engine = self.engine
         try:
-            return pymysql.connect(
+            client: pymysql.connections.Connection[Any] = _client()(
                 host=engine.host,
                 port=engine.port,
                 user=engine.user,
@@ -59,6 +60,7 @@ class Connection:
                 local_infile=True,
                 **self._options,
             )
+            return client
         except (pymysql.MySQLError, RuntimeError) as error:
             raise UsageError(f"{engine} cannot be used: {_text(error)}.") from None
 
@@ -135,6 +137,29 @@ class Connection:
                 yield event
         finally:
             client._force_close()
+
+
+@cache
+def _client() -> Any:
+    """PyMySQL's connection, whose errors have the server's SQLSTATE as `sqlstate`."""
+    import pymysql
+    from pymysql.connections import Connection as Client
+    from pymysql.protocol import MysqlPacket
+
+    class Packet(MysqlPacket):  # type: ignore[misc]
+        def raise_for_error(self) -> None:
+            try:
+                super().raise_for_error()
+            except pymysql.MySQLError as error:
+                raw = self.get_all_data()
+                error.sqlstate = raw[4:9].decode("ascii", "replace") if raw[3:4] == b"#" else ""
+                raise
+
+    class StateClient(Client):  # type: ignore[misc]
+        def _read_packet(self, packet_type: Any = Packet) -> Any:
+            return super()._read_packet(packet_type)
+
+    return StateClient
 
 
 def _text(error: Exception) -> str:

@@ -144,7 +144,7 @@ class ServerRun:
             text = str(message[0] if message else error)
             if number in _LOST:
                 raise UsageError(f"the server ended the session: {text}.") from None
-            raise _error(int(number or 0), text) from None
+            raise _error(int(number or 0), getattr(error, "sqlstate", ""), text) from None
 
     def read(self) -> None:
         """Append what the server has logged since the last call to the session's log."""
@@ -167,7 +167,7 @@ class ServerRun:
         self.session.database = str(self.connection.value("SELECT DATABASE()") or "")
 
 
-def _error(number: int, text: str) -> SqlError:
+def _error(number: int, state: str, text: str) -> SqlError:
     error = SqlError(1064, "")
-    error.report(number, "HY000", text)
+    error.report(number, state or "HY000", text)
     return error
