@@ -26,7 +26,9 @@ from simulator.errors import UsageError
 from simulator.formats.debezium.connectors.connector import Connector
 from simulator.formats.debezium.connectors.mysql import MariadbConnector, MysqlConnector
 from simulator.formats.debezium.connectors.mysql.statements import is_sent
+from simulator.formats.debezium.connectors.oracle import OracleConnector
 from simulator.formats.debezium.connectors.postgresql import PostgresqlConnector
+from simulator.formats.debezium.connectors.sqlserver import SqlserverConnector
 from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.images import nulls_for_gaps
 from simulator.formats.debezium.keys import JsonKeys
@@ -57,7 +59,9 @@ from simulator.model import (
 CONNECTORS: Final[Mapping[str, tuple[type[Connector], ...]]] = {
     "mariadb": (MariadbConnector, MysqlConnector),
     "mysql": (MysqlConnector,),
+    "oracle": (OracleConnector,),
     "postgresql": (PostgresqlConnector,),
+    "sqlserver": (SqlserverConnector,),
 }
 
 

@@ -84,7 +84,7 @@ class JsonKeys:
     def _headers(self, packed: PackedBatch) -> pa.Array | None:
         batch, count, context = packed.changes, len(packed), self._context()
         moved: list[tuple[str, pa.Array]] = []
-        if batch.counterpart is not None and batch.table.row_key:
+        if batch.counterpart is not None and batch.table.row_key and self.envelopes.connector.tells_other_key:
             other = replace(batch, kind=INSERT, after=batch.counterpart, before=None, counterpart=None)
             _, payload = self._payload(replace(packed, changes=other), "after")
             moved = [(NEW_KEY if batch.kind is DELETE else OLD_KEY, join(payload, count, pa.binary()))]

@@ -6,6 +6,7 @@ Documentation of Debezium 3.6, "connector configuration properties" of each conn
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -79,12 +80,16 @@ class ConnectorOptions:
         sources=MYSQL,
     )  # fmt: skip
     interval_handling: Literal["numeric", "string"] = option(
-        "numeric", "Intervals as microseconds or text.", name="interval.handling.mode", sources=POSTGRESQL
+        "numeric", "Intervals as microseconds or text.", name="interval.handling.mode", sources=("oracle", "postgresql")
     )
     hstore_handling: Literal["json", "map"] = option(
         "json", "hstore as JSON text or a map.", name="hstore.handling.mode", sources=POSTGRESQL
     )
     money_digits: int = option(2, "Decimals of money.", name="money.fraction.digits", parse=count, sources=POSTGRESQL)
+    lob: bool = option(
+        False, "Large objects are read, else a placeholder stands for them.", TRUE_FALSE, name="lob.enabled",
+        sources=("oracle",),
+    )  # fmt: skip
     tombstones: bool = option(
         True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"
     )
@@ -138,7 +143,9 @@ _UNWRAPPED: Final = {"transforms": ("unwrap",)}
 
 def names(text: str) -> tuple[str, ...]:
     """`op;source.ts_ms;table:tbl`."""
-    return tuple(part.strip() for part in text.split(";") if part.strip())
+    if not all(re.fullmatch(r"[\w.]+(:\w+)?", part) for part in text.split(";")):
+        raise ValueError("it is members with semicolons between, such as op;source.ts_ms;table:tbl")
+    return tuple(text.split(";"))
 
 
 @dataclass(frozen=True, kw_only=True)

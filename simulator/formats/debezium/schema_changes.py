@@ -80,7 +80,7 @@ def fields(connector: Connector, source: Members) -> tuple[Field, ...]:
         Field("ts_ms", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
         Field("databaseName", PerEvent(lambda event: event.database)),
         Field("schemaName", PerEvent(lambda event: _schema_name(event, connector))),
-        Field("ddl", PerEvent(lambda event: event.sql)),
+        Field("ddl", PerEvent(connector.text_of)),
         Field("tableChanges", PerEvent(lambda event: [_change(change, connector) for change in event.changes])),
     )
 

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Context, Decimal
+from decimal import MAX_PREC, Context, Decimal
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
 from simulator.model import ColumnType
-from simulator.sources.postgresql.times import interval_parts
+from simulator.sources.postgresql.times import civil, interval_parts
 from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
 from simulator.truth.decoders.json_text import read_object
@@ -28,7 +29,7 @@ def items(message: Any) -> Iterator[Item]:
     elif payload.keys() == {"ts_ms"}:
         yield Mark("HEARTBEAT")
     elif "ddl" in payload:
-        yield Statement(payload["ddl"], int(payload["source"]["ts_ms"]))
+        yield Statement(payload["ddl"] or "", int(payload["source"]["ts_ms"]))
     elif payload["op"] == "t":
         yield Statement(f"TRUNCATE TABLE {payload['source']['table']}", int(payload["source"]["ts_ms"]))
     else:
@@ -136,7 +137,9 @@ def number(value: Any, type: ColumnType) -> str:
 def plain(number: Any, type: ColumnType) -> str | None:
     """A number without zeros at its end; what is none is null."""
     value = Decimal(number)
-    return str(value.normalize(Context(prec=2000)) + 0) if value.is_finite() else None
+    if not value.is_finite():
+        return None
+    return str(Context(prec=MAX_PREC).normalize(value)) if value else "0"
 
 
 def instant_text(value: str, type: ColumnType) -> str:
@@ -234,10 +237,113 @@ _POSTGRESQL: Final = {
     },
 }  # fmt: skip
 
+
+def fixed_point(value: Any, type: ColumnType) -> str:
+    """Oracle's NUMBER: an integer, the unscaled number in bytes, or a number with a scale of its own."""
+    if not isinstance(value, str) or type.length is None:
+        return number(value, type)
+    scale = type.scale or 0
+    return value if scale <= 0 and type.length - scale < 19 else unscaled(value, type)
+
+
+def clock_text(nanoseconds: int) -> str:
+    seconds, fraction = divmod(nanoseconds, 10**9)
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{fraction:09}"
+
+
+def fine_time(value: str, type: ColumnType, default: int) -> str:
+    """A time of day in milliseconds, microseconds or nanoseconds, by its digits."""
+    digits = default if type.length is None else type.length
+    return _cut(clock_text(int(value) * (10**6 if digits <= 3 else 1000 if digits <= 6 else 1)), digits)
+
+
+def fine_moment(value: str, type: ColumnType, default: int) -> str:
+    """A timestamp likewise."""
+    digits = default if type.length is None else type.length
+    unit = 10**6 if digits <= 3 else 1000 if digits <= 6 else 1
+    days, clock = divmod(int(value) * unit, 86_400 * 10**9)
+    year, month, day_of_month = civil(days)
+    return _cut(f"{year:04}-{month:02}-{day_of_month:02} {clock_text(clock)}", digits)
+
+
+def _cut(text: str, digits: int) -> str:
+    return text[: len(text) - 9 + digits].rstrip(".")
+
+
+def zoned(value: str, type: ColumnType) -> str:
+    """`2018-03-27T01:34:56.007891-11:00` as the source writes it."""
+    text = value.replace("T", " ").replace("Z", "+00:00")
+    return f"{text[:-6]} {text[-6:]}"
+
+
+def point_in_time(text: str) -> str:
+    """A timestamp with a zone in UTC; the zone's name is lost."""
+    match = re.fullmatch(r"(\S+ [\d:]+)(?:\.(\d+))? (\S+)", text)
+    if match is None:
+        raise ValueError(f"{text!r} has no zone")
+    zone = match[3]
+    if zone[0] in "+-":
+        sign = -1 if zone[0] == "-" else 1
+        ahead = timedelta(minutes=sign * (int(zone[1:3]) * 60 + int(zone[4:6])))
+    else:
+        ahead = datetime.fromisoformat(match[1]).replace(tzinfo=ZoneInfo(zone)).utcoffset() or timedelta()
+    seconds = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - ahead.total_seconds()
+    return f"{seconds:.0f}.{(match[2] or '').rstrip('0')}"
+
+
+def oracle_duration(text: str) -> int:
+    """An interval in microseconds, months of 30.4375 days."""
+    sign = -1 if text.startswith("-") else 1
+    if match := re.fullmatch(r"[+-]?(\d+)-(\d+)", text):
+        return sign * (int(match[1]) * 12 + int(match[2])) * 2_629_800_000_000
+    match = re.fullmatch(r"[+-]?(\d+) (\d+):(\d+):(\d+)(?:\.(\d+))?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no interval")
+    seconds = int(match[1]) * 86_400 + int(match[2]) * 3600 + int(match[3]) * 60 + int(match[4])
+    return sign * (seconds * 1_000_000 + int((match[5] or "0").ljust(6, "0")[:6]))
+
+
+_ZONED: Final = Reading(zoned, point_in_time, lost="names of time zones")
+_INTERVAL: Final = Reading(
+    lambda value, type: int(value), lambda it: it if isinstance(it, int) else oracle_duration(it), lost="parts"
+)
+# A placeholder stands for each, unless the connector reads large objects.
+_LARGE: Final = Reading(lambda value, type: Carried(""), lambda value: "", left_out=True, lost="values")
+_ORACLE: Final = {
+    "oracle binary_float": Reading(),
+    "oracle binary_double": Reading(),
+    **{f"oracle {name}": _LARGE for name in ("clob", "nclob", "blob", "xmltype")},
+    "oracle number": Reading(fixed_point, plain),
+    "oracle float": Reading(fixed_point, plain),
+    "oracle date": Reading(lambda value, type: fine_moment(value, type, 0)),
+    "oracle timestamp": Reading(lambda value, type: fine_moment(value, type, 6)),
+    "oracle timestamp with time zone": _ZONED,
+    "oracle timestamp with local time zone": Reading(lambda value, type: value.replace("T", " ").removesuffix("Z")),
+    "oracle interval": _INTERVAL,
+    "oracle raw": Reading(in_base64),
+    **{f"oracle {name}": LEFT_OUT for name in ("long", "long raw", "bfile", "urowid", "json")},
+}
+_SQLSERVER: Final = {
+    "sqlserver bit": Reading(bits),
+    "sqlserver decimal": Reading(unscaled),
+    "sqlserver money": Reading(lambda value, type: unscaled(value, replace(type, scale=4))),
+    "sqlserver smallmoney": Reading(lambda value, type: unscaled(value, replace(type, scale=4))),
+    "sqlserver date": Reading(day),
+    "sqlserver time": Reading(lambda value, type: fine_time(value, type, 7)),
+    "sqlserver datetime": Reading(lambda value, type: fine_moment(value, type, 3)),
+    "sqlserver smalldatetime": Reading(lambda value, type: fine_moment(value, type, 3)),
+    "sqlserver datetime2": Reading(lambda value, type: fine_moment(value, type, 7)),
+    "sqlserver datetimeoffset": _ZONED,
+    "sqlserver binary": Reading(in_base64),
+    "sqlserver geometry": LEFT_OUT,
+    "sqlserver hierarchyid": LEFT_OUT,
+    "sqlserver sql_variant": LEFT_OUT,
+}
+
 JSON: Final = Decoder(
     parse=read_object,
     items=items,
     carries=frozenset(("event_ms", "position")),
     by_source=frozenset(("transaction",)),
-    readings={**_MYSQL, **_POSTGRESQL},
+    readings={**_MYSQL, **_POSTGRESQL, **_ORACLE, **_SQLSERVER},
 )

@@ -53,6 +53,7 @@ class Connector(ABC):
     * `java_class`: its class, where a source has several connectors.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
     * `has_schema_changes`: it has a topic of schema changes.
+    * `tells_other_key`: headers of a changed key have the other key.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
 
@@ -61,6 +62,7 @@ class Connector(ABC):
     java_class: ClassVar[str] = ""
     has_schema_changes: ClassVar[bool] = True
     row_images: ClassVar[frozenset[str] | None] = frozenset()
+    tells_other_key: ClassVar[bool] = True
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
@@ -100,6 +102,10 @@ class Connector(ABC):
     @abstractmethod
     def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
         """A column in `tableChanges`, without its comment."""
+
+    def text_of(self, event: SchemaChange) -> str | None:
+        """`ddl` of a statement."""
+        return event.sql
 
     @property
     def statements(self) -> frozenset[SchemaChangeKind]:

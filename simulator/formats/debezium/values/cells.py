@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64 as library
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -106,6 +106,20 @@ def unscaled_bytes(value: Decimal, scale: int) -> bytes:
     number, shift = int("".join(map(str, digits)) or "0"), scale + int(exponent)
     number = number * 10**shift if shift >= 0 else number // 10**-shift
     return number_bytes(-number if sign else number)
+
+
+_EXACT: Final = Context(prec=MAX_PREC)
+
+
+def variable_scale(number: Decimal) -> str:
+    """A VariableScaleDecimal: the number without zeros at its end.
+
+    >>> variable_scale(Decimal("123.4500"))
+    '{"scale":2,"value":"MDk="}'
+    """
+    exponent = _EXACT.normalize(number).as_tuple().exponent
+    scale = max(0, -int(exponent))
+    return f'{{"scale":{scale},"value":"{base64_of(unscaled_bytes(number, scale))}"}}'
 
 
 def number_bytes(number: int) -> bytes:

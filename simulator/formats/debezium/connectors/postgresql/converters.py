@@ -227,13 +227,8 @@ def _real(array: pa.Array) -> list[Decimal | None]:
 def _variable(array: pa.Array) -> pa.Array:
     """Numbers of any scale, without zeros at the end; what is no number is null."""
 
-    def text(value: Decimal | None) -> str | None:
-        if value is None:
-            return None
-        scale = max(0, -int(value.normalize().as_tuple().exponent))
-        return f'{{"scale":{scale},"value":"{cells.base64_of(cells.unscaled_bytes(value, scale))}"}}'
-
-    return pa.array([text(value) for value in _real(array)], pa.string())
+    texts = [None if value is None else cells.variable_scale(value) for value in _real(array)]
+    return pa.array(texts, pa.string())
 
 
 def _fixed(array: pa.Array, scale: int) -> pa.Array:

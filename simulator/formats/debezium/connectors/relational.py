@@ -1,0 +1,97 @@
+"""What the connectors for Oracle and SQL Server have in common: schema changes, and columns that are left out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar
+
+from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened, TableChange
+from simulator.formats.debezium.schema import Schema
+from simulator.formats.debezium.values import cells
+from simulator.formats.debezium.values.cells import Converted
+from simulator.model import Column, ColumnType, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.wire.fields import Cell
+
+K = SchemaChangeKind
+TABLES = frozenset({K.CREATE_TABLE, K.ALTER_TABLE, K.ADD_COLUMN, K.ALTER_COLUMN_TYPE, K.RENAME_COLUMN, K.DROP_COLUMN,
+                    K.RENAME_TABLE, K.DROP_TABLE})  # fmt: skip
+# What stands for a value that is required and not there.
+ABSENT = {
+    "boolean": "false", "int8": "0", "int16": "0", "int32": "0", "int64": "0", "float": "0.0", "double": "0.0",
+    "string": '""', "bytes": '""', "struct": '{"scale":0,"value":"AA=="}',
+}  # fmt: skip
+
+
+class RelationalConnector(Connector):
+    """A connector that leaves out columns of types that it does not know."""
+
+    @abstractmethod
+    def typed(self, type: ColumnType) -> tuple[Schema, Cell] | None:
+        """The schema and cell of a type; None: it is left out."""
+
+    @abstractmethod
+    def described_type(self, column: Column) -> tuple[int, str, int | None, int | None]:
+        """Code, name, length and scale of a column's type."""
+
+    def convert(self, column: Column, *, snapshot: bool) -> Converted:
+        typed = self.typed(column.type)
+        assert typed is not None, column
+        schema, cell = typed
+        absent = '"AA=="' if schema.name.endswith(".Decimal") else ABSENT[schema.type]
+        return cells.finished(schema, cell, nullable=column.nullable, default="", absent=absent)
+
+    def columns(self, table: Table) -> Sequence[int]:
+        return tuple(i for i, column in enumerate(table.columns) if self.typed(column.type) is not None)
+
+    truncates: ClassVar[bool] = False
+
+    @property
+    def statements(self) -> frozenset[SchemaChangeKind]:
+        return TABLES | super().statements if self.truncates else TABLES
+
+    def published(self, event: SchemaChange) -> Iterator[Published]:
+        known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
+        if isinstance(event, SnapshotOpened):
+            for created, text in event.created:
+                yield self._message(known | {"sql": text}, created, "CREATE", created)
+            return
+        for before, after in event.tables:
+            table = after or before
+            assert table is not None
+            if event.statement is K.TRUNCATE_TABLE:
+                yield Published(**known, truncated=table, table_names=table.id.name)
+                continue
+            what = "DROP" if after is None else "CREATE" if before is None else "ALTER"
+            yield self._message(known, table, what, after)
+
+    def _message(self, known: dict[str, Any], table: Table, what: str, after: Table | None) -> Published:
+        change = TableChange(what, quoted(table.id), after)
+        values = known | {"database": table.id.database, "before": table, "after": table, "more": ()}
+        return Published(**values, table_names=table.id.name, changes=(change,))
+
+    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
+        jdbc, name, length, scale = self.described_type(column)
+        return {
+            "name": column.name,
+            "jdbcType": jdbc,
+            "nativeType": None,
+            "typeName": name,
+            "typeExpression": name,
+            "charsetName": None,
+            "length": length,
+            "scale": scale,
+            "position": position,
+            "optional": column.nullable,
+            "autoIncremented": False,
+            "generated": False,
+            "comment": None,
+            "defaultValueExpression": None,
+            "enumValues": None,
+        }
+
+
+def quoted(table: TableId) -> str:
+    """`"DB"."SCHEMA"."TABLE"`."""
+    return ".".join(f'"{part}"' for part in (table.database, table.schema, table.name) if part)
