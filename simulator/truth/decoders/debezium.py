@@ -276,7 +276,7 @@ def zoned(value: str, type: ColumnType) -> str:
     return f"{text[:-6]} {text[-6:]}"
 
 
-def point_in_time(text: str) -> str:
+def point_in_time(text: str, type: ColumnType) -> str:
     """A timestamp with a zone in UTC; the zone's name is lost."""
     match = re.fullmatch(r"(\S+ [\d:]+)(?:\.(\d+))? (\S+)", text)
     if match is None:
@@ -305,10 +305,10 @@ def oracle_duration(text: str) -> int:
 
 _ZONED: Final = Reading(zoned, point_in_time, lost="names of time zones")
 _INTERVAL: Final = Reading(
-    lambda value, type: int(value), lambda it: it if isinstance(it, int) else oracle_duration(it), lost="parts"
+    lambda value, type: int(value), lambda it, type: it if isinstance(it, int) else oracle_duration(it), lost="parts"
 )
 # A placeholder stands for each, unless the connector reads large objects.
-_LARGE: Final = Reading(lambda value, type: Carried(""), lambda value: "", left_out=True, lost="values")
+_LARGE: Final = Reading(lambda value, type: Carried(""), lambda value, type: "", left_out=True, lost="values")
 _ORACLE: Final = {
     "oracle binary_float": Reading(),
     "oracle binary_double": Reading(),
