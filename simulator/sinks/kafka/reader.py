@@ -21,8 +21,9 @@ SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("heade
 MOST_WAITING: Final = 50_000
 AT_ONCE: Final = 10_000
 POLL_SECS: Final = 1.0
-# The longest silence of a broker that has messages.
+# The longest silence of a broker that has messages, and the longest wait for an answer about a topic: it may be busy.
 PATIENCE_SECS: Final = 60
+ANSWER_SECS: Final = 20
 
 
 class KafkaReader:
@@ -69,7 +70,7 @@ class KafkaReader:
         if topic not in self._counts:
             check_topic(topic)
             try:
-                found = self._consumer.list_topics(topic, timeout=self._secs).topics[topic]
+                found = self._consumer.list_topics(topic, timeout=max(self._secs, ANSWER_SECS)).topics[topic]
             except self._kafka.KafkaException as error:
                 raise SinkError(f"{self.name} could not be reached: {error.args[0].str()}. Is it running?") from None
             if found.error is not None or not found.partitions:
@@ -98,7 +99,7 @@ class KafkaReader:
         for partition in range(count):
             place = self._kafka.TopicPartition(topic, partition)
             try:
-                low, high = self._consumer.get_watermark_offsets(place, timeout=self._secs)
+                low, high = self._consumer.get_watermark_offsets(place, timeout=max(self._secs, ANSWER_SECS))
             except self._kafka.KafkaException as error:
                 raise SinkError(f"{self.name} says nothing about {topic!r}: {error.args[0].str()}.") from None
             if low > 0:
