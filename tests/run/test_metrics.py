@@ -52,7 +52,7 @@ def test_counters() -> None:
 def test_what_a_rate_asks_for_is_counted_in_its_unit(unit: str) -> None:
     rate = {"row_changes": "1000000/s", "messages": "1000000messages/s", "bytes": "1000MB/s"}[unit]
     with open_sink("memory:") as sink:
-        run = open_job("crud", "canal-json").run(sink, limits=Limits(changes=500), pace=parse_pace(rate))
+        run = local_run(open_job("crud", "canal-json"), sink, limits=Limits(changes=500), pace=parse_pace(rate))
         before = served_names(run)
         run()
         after = metrics_of(run, Latencies())
@@ -75,9 +75,8 @@ def test_the_dashboard_and_the_rules_ask_for_metrics_that_there_are() -> None:
     served = set()
     for rate in ("1000/s", "1000messages/s", "1MB/s"):
         with open_sink("memory:") as sink:
-            served |= served_names(
-                open_job("crud", "canal-json").run(sink, limits=Limits(changes=1), pace=parse_pace(rate))
-            )
+            job = open_job("crud", "canal-json")
+            served |= served_names(local_run(job, sink, limits=Limits(changes=1), pace=parse_pace(rate)))
     dashboard = json.loads((MONITORING / "dashboard.json").read_text("utf-8"))
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     queries += [variable["query"]["query"] for variable in dashboard["templating"]["list"][1:]]
