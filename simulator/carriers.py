@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import weakref
 from typing import Any, Final
 
 import numpy as np
@@ -102,25 +101,6 @@ def is_narrow(array: pa.Array) -> bool:
         return False
     whole = array.fill_null(0) if array.null_count else array
     return fits_64_bits(whole) and bool((unscaled(whole) != np.iinfo(np.int64).min).all())
-
-
-# Arrays that were picked from a pool, by their identity, as long as they live.
-_PICKED: Final[dict[int, tuple[weakref.ref[pa.Array], pa.Array, pa.Array]]] = {}
-
-
-def pick(pool: pa.Array, places: pa.Array) -> pa.Array:
-    """The values at some places of a pool. `picked` knows the array by its identity, so that the text of a value is
-    made once for the pool, while all that reads carriers finds plain values."""
-    array = pool.take(places)
-    key = id(array)
-    _PICKED[key] = weakref.ref(array, lambda _: _PICKED.pop(key, None)), pool, places
-    return array
-
-
-def picked(array: pa.Array) -> pa.Array:
-    """The array as a dictionary of the pool from which it was picked; any other as it is."""
-    known = _PICKED.get(id(array))
-    return array if known is None else pa.DictionaryArray.from_arrays(known[2], known[1])
 
 
 def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,6 @@ BROKEN: Final = -2
 # Of a number and of a time, about.
 DIGITS_BYTES: Final = 14
 TIME_BYTES: Final = 26
-# Where a piece says how many pieces behind it are inside of it.
-_SPAN: Final = 9
 
 
 def compiled() -> bool:
@@ -71,6 +69,30 @@ class Kind(IntEnum):
     BASE64 = 24
 
 
+class Piece(NamedTuple):
+    """A piece as `write.c` reads it (`struct piece`): addresses, sizes in bytes, counts of elements.
+
+    `lead` is the constant before it. `span`: the pieces behind it that are inside of it. `option`: how a number is
+    written.
+    """
+
+    kind: int
+    lead: int
+    lead_size: int
+    data: int = 0
+    data_size: int = 0
+    offsets: int = 0
+    elements: int = 0
+    indices: int = 0
+    index_count: int = 0
+    span: int = 0
+    option: int = 0
+
+
+# Rows of a compiled program.
+PIECES: Final = np.dtype([(name, np.int64) for name in Piece._fields])
+
+
 def cells(texts: Iterable[str | bytes]) -> Cells:
     """A table of texts of up to seven bytes."""
     encoded = [text.encode() if isinstance(text, str) else text for text in texts]
@@ -82,7 +104,7 @@ class Program:
     """Pieces in the library's form, with the memory that they point to. A constant waits for the piece behind it."""
 
     def __init__(self) -> None:
-        self.pieces: list[list[int]] = []
+        self.pieces: list[Piece] = []
         self.bytes_each = 0.0  # of a message, about
         self._shares = [1.0]  # how often, on average, a message has what is added now
         self._kept: list[Any] = []
@@ -159,7 +181,7 @@ class Program:
     def close(self, opened: int) -> None:
         self._flush()
         self._shares.pop()
-        self.pieces[opened][_SPAN] = len(self.pieces) - opened - 1
+        self.pieces[opened] = self.pieces[opened]._replace(span=len(self.pieces) - opened - 1)
 
     def finished(self) -> Program:
         self._flush()
@@ -193,8 +215,10 @@ class Program:
     ) -> int:  # fmt: skip
         lead, self._lead = self._lead, b""
         self._count(len(lead))
-        row = [kind, self._constant(lead), len(lead), data, size, offsets, count, indices, index_count, 0, option]
-        self.pieces.append(row)
+        constant = self._constant(lead)
+        self.pieces.append(
+            Piece(kind, constant, len(lead), data, size, offsets, count, indices, index_count, option=option)
+        )
         if kept is not None:
             self._kept.append(kept)
         return len(self.pieces) - 1
@@ -224,7 +248,7 @@ def write(
     Raises OverflowError where they have more than 2 GiB together.
     """
     assert LIBRARY is not None
-    pieces = np.array([piece for program in programs for piece in program.pieces], dtype=np.int64)
+    pieces = np.array([piece for program in programs for piece in program.pieces], dtype=PIECES)
     begins = np.zeros(len(programs) + 1, dtype=np.int64)
     np.cumsum([len(program.pieces) for program in programs], out=begins[1:])
     offsets = np.zeros(count + 1, dtype=np.int32)

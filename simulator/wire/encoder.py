@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +29,35 @@ from simulator.wire.fields import (
     Value,
     json_text,
     number_pieces,
-    plain,
+    plain_text,
     table_order,
 )
 from simulator.wire.images import Images
+
+
+class _Object:
+    """The members of an object, compiled for each kind of change that comes along."""
+
+    def __init__(self, fields: Sequence[Field], style: Style) -> None:
+        self._fields, self._style = fields, style
+        self._by_kind: dict[Kind, list[tuple[str, Any]]] = {}
+
+    def members(self, kind: Kind) -> list[tuple[str, Any]]:
+        """The members in messages of a kind: the text before each value, and the value."""
+        if kind not in self._by_kind:
+            present = [(field.name, value) for field in self._fields if (value := field.on(kind)) is not ABSENT]
+            if present and isinstance(present[0][1], InRows):
+                raise ValueError(f"the member {present[0][0]!r} begins an object, so it cannot be in some rows alone")
+            self._by_kind[kind] = [
+                (f"{',' if i else '{'}{quote(name, self._style)}:", self._compiled(value))
+                for i, (name, value) in enumerate(present)
+            ]
+        return self._by_kind[kind]
+
+    def _compiled(self, value: Value) -> Any:
+        if isinstance(value, InRows):
+            return replace(value, value=self._compiled(value.value))
+        return _Object(value.fields, self._style) if isinstance(value, Members) else value
 
 
 class Encoder:
@@ -47,14 +74,13 @@ class Encoder:
         self.fields, self.style = tuple(fields), style
         self._columns = WrittenColumns(cells, style, order, member)
         self._cells, self._plain = cells, dict[Column, Cell]()
-        # by the fields' identity: they are the encoder's, or in them
-        self._fields: dict[tuple[int, Kind], list[tuple[str, Value]]] = {}
+        self._root = _Object(self.fields, style)
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
         if column not in self._plain:
             self._plain[column] = self._cells(column)
-        return plain(self._plain[column].text(array))
+        return plain_text(self._plain[column], array)
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
@@ -64,15 +90,15 @@ class Encoder:
 
     def pieces(self, packed: PackedBatch) -> list[Piece]:
         """Its pieces."""
-        return self._object(self.fields, packed, Images(self._columns, packed))
+        return self._object(self._root, packed, Images(self._columns, packed))
 
     def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
         """The pieces of row images alone."""
         return Images(self._columns, packed).rows(rows)
 
-    def _object(self, fields: tuple[Field, ...], packed: PackedBatch, images: Images) -> list[Piece]:
+    def _object(self, compiled: _Object, packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []
-        for lead, value in self._present(fields, packed.changes.kind):
+        for lead, value in compiled.members(packed.changes.kind):
             if isinstance(value, InRows):
                 rows = value.rows(packed.changes)[packed.starts[:-1]]
                 slots = np.where(rows, np.arange(len(packed)), -1).astype(np.int32)
@@ -81,29 +107,19 @@ class Encoder:
                 pieces += self._member(lead, value, packed, images)
         return [*pieces, "}"] if pieces else ["{}"]
 
-    def _member(self, lead: str, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
+    def _member(self, lead: str, value: Any, packed: PackedBatch, images: Images) -> list[Piece]:
         if isinstance(value, PerChange):
             return self._per_change(lead, value, packed)
         if isinstance(value, Rows) and value.drop_empty and not value.array:
             return images.unless_empty(lead, value)
         return [lead, *self._value(value, packed, images)]
 
-    def _present(self, fields: tuple[Field, ...], kind: Kind) -> list[tuple[str, Value]]:
-        """What stands in messages of a kind, each behind its name."""
-        if (id(fields), kind) not in self._fields:
-            there = [(field.name, value) for field in fields if (value := field.on(kind)) is not ABSENT]
-            if there and isinstance(there[0][1], InRows):
-                raise ValueError(f"the member {there[0][0]!r} begins an object, so it cannot be in some rows alone")
-            named = [(f"{',' if i else '{'}{quote(name, self.style)}:", value) for i, (name, value) in enumerate(there)]
-            self._fields[id(fields), kind] = named
-        return self._fields[id(fields), kind]
-
-    def _value(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
+    def _value(self, value: Any, packed: PackedBatch, images: Images) -> list[Piece]:
         match value:
             case PerTable():
                 return [images.table.text(value)]
-            case Members():
-                return self._object(value.fields, packed, images)
+            case _Object():
+                return self._object(value, packed, images)
             case Rows():
                 return images.rows(value)
             case Codes():

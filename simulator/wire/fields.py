@@ -200,6 +200,13 @@ def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
     return [lead, pa.array(numbers)]
 
 
+def plain_text(cell: Cell, array: pa.Array) -> pa.Array:
+    """A column's values as plain text, not escaped, nulls kept; values of a dictionary are made text once."""
+    if pa.types.is_dictionary(array.type):
+        return plain(cell.text(array.dictionary)).take(array.indices)
+    return plain(cell.text(array))
+
+
 def plain(array: pa.Array) -> pa.Array:
     """The plain texts behind a dictionary array."""
     return array.dictionary.take(array.indices) if pa.types.is_dictionary(array.type) else array

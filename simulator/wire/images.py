@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import Delta, Ints, PackedBatch
-from simulator.carriers import picked
+from simulator.batch import Delta, Ints, PackedBatch, decoded
 from simulator.text.json_style import escaped, escaped_piece
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, is_text, nulls_of, object_pieces, unless_null
 from simulator.wire.columns import WrittenColumns
@@ -110,7 +109,7 @@ class Images:
             values.append(
                 [cell.constant]
                 if cell.constant is not None
-                else [(cell.piece or cell.text)(image[i] if at is None else image[i].take(at))]
+                else [(cell.piece or cell.text)(decoded(image[i] if at is None else image[i].take(at)))]
             )
         return object_pieces([names[i] for i in order], values)
 
@@ -129,7 +128,7 @@ class Images:
         return self._after[column]
 
     def _escaped(self, column: int, array: pa.Array) -> Text:
-        cell, array = self.table.cell(column), picked(array)
+        cell, array = self.table.cell(column), array
         if pa.types.is_dictionary(array.type):
             return self.table.texts(column, array)
         if cell.piece is not None:

@@ -43,7 +43,7 @@ from simulator.formats.logged import LoggedRows, in_after, in_before
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
 from simulator.text.template import Choice
 from simulator.wire import avro
-from simulator.wire.fields import plain
+from simulator.wire.fields import plain_text
 
 VERSION: Final = "1.0"
 SHARD: Final = 0
@@ -136,7 +136,7 @@ class Records:
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """As drs-json prints it: messages of both formats have the same keys."""
-        return plain(self._system.cell(column, self._options, None).text(array))
+        return plain_text(self._system.cell(column, self._options, None), array)
 
 
 def column(values: list[avro.Bytes], logged: LoggedRows, i: int, count: int) -> list[avro.Bytes]:

@@ -18,6 +18,7 @@ from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import without_pool
 from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
@@ -266,9 +267,11 @@ class ChangeStream(Stream):
 
     def _column(self, version: Version, position: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
-        values = version.columns[position].array(state)
+        values = version.columns[position].pooled(state)
         type = version.table.columns[position].type
-        return values if type == version.columns[position].field.type else self.source.stored(values, type)
+        if type == version.columns[position].field.type:
+            return values
+        return self.source.stored(without_pool(values), type)
 
     # --------------------------------------------------------------------------------------------------------- events
 

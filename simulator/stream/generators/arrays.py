@@ -28,6 +28,13 @@ def numeric(numbers: Ints, type: pa.DataType) -> pa.Array:
     return primitive(numbers, type)
 
 
+def without_pool(array: pa.Array) -> pa.Array:
+    """Numbers and times of a dictionary array as a plain one; texts and bytes stay a dictionary."""
+    if not pa.types.is_dictionary(array.type) or pa.types.is_string(array.type.value_type):
+        return array
+    return array if pa.types.is_binary(array.type.value_type) else array.dictionary.take(array.indices)
+
+
 def with_nulls(array: pa.Array, nulls: npt.NDArray[np.bool_]) -> pa.Array:
     """The array with nulls where the mask is true."""
     if not nulls.any():

@@ -17,7 +17,7 @@ from simulator.sources.source import Source
 from simulator.stream.engine.history import History, State, Ticks
 from simulator.stream.engine.timeline import Timeline
 from simulator.stream.engine.traffic.traffic import Traffic
-from simulator.stream.generators.arrays import overlaid, with_nulls
+from simulator.stream.generators.arrays import overlaid, with_nulls, without_pool
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.index import Index
 from simulator.stream.generators.keys import KeyColumn
@@ -134,11 +134,17 @@ class CompiledColumn:
         return max(self.generator.most_bytes, self._hostile.most_bytes if self._hostile else 0)
 
     def array(self, state: State) -> pa.Array:
+        """The column's values, for other columns; numbers and times as they are."""
+        return without_pool(self.pooled(state))
+
+    def pooled(self, state: State) -> pa.Array:
+        """The column's values; those of a pool as a dictionary array, so that work on them is done once per different
+        value."""
         values = self.generator.array(state)
         if self._hostile is not None:
             values = self._hostile.among(values, state)
         if self._stored is not None:
-            values = self._stored(values)
+            values = self._stored(without_pool(values))
         if self.field.spec.nulls:
             values = with_nulls(values, self.nulls(state))
         if self.field.since is not None:

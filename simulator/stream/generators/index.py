@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import pick
 from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
@@ -115,8 +114,8 @@ class WeightedIndex:
 
 
 class Picks:
-    """Values that are picked by their places. Texts and bytes stay a dictionary, the same each time, so that work on
-    them is done once per different value; of others it is known from which pool they are (`carriers.picked`)."""
+    """Values that are picked by their places: a dictionary array, with the same dictionary each time, so that work on
+    values is done once per different one."""
 
     def __init__(self, values: pa.Array) -> None:
         self.values, self.count = values, len(values)
@@ -124,8 +123,7 @@ class Picks:
         self.most_bytes = SHORT_BYTES
         self._places: npt.NDArray[np.int32] | None = None
         some = values.null_count < max(len(values), 1)
-        self._dictionary = _is_text(values.type) and some
-        if self._dictionary:
+        if _is_text(values.type) and some:
             self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
         if values.null_count and some:
             there = np.asarray(values.is_valid())
@@ -137,7 +135,7 @@ class Picks:
             places = pa.array(index.astype(np.int32, copy=False))
         else:
             places = pa.array(self._places[index], mask=self._null[index])
-        return pa.DictionaryArray.from_arrays(places, self.values) if self._dictionary else pick(self.values, places)
+        return pa.DictionaryArray.from_arrays(places, self.values)
 
 
 def _is_text(type: pa.DataType) -> bool:

@@ -49,6 +49,10 @@ class KeyColumn:
         self.history = KeyHistory(ticks.start, sets)
         self.most_bytes = SHORT_BYTES + sum(len(column.name) + part.most_bytes for column, part in parts)
 
+    def pooled(self, state: State) -> pa.Array:
+        """The column's values, which are of no pool."""
+        return self.array(state)
+
     def array(self, state: State) -> pa.Array:
         if self._parts:
             return self.source.made_key([(column, part.array(state)) for column, part in self._parts])

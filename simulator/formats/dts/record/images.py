@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, changed_rows
-from simulator.carriers import picked
 from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
@@ -76,7 +75,6 @@ class Images:
 
     def _column(self, column: Column, write: Values, array: pa.Array) -> list[Bytes]:
         """A column's values, each with its branch. Pools come again with every batch and are kept."""
-        array = picked(array)
         if pa.types.is_dictionary(array.type):
             pool = self._pools.of(array.dictionary, column, lambda pool: whole(write(pool), len(pool)))
             return [avro.present(pa.DictionaryArray.from_arrays(array.indices, pool))]

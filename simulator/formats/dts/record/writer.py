@@ -42,7 +42,7 @@ from simulator.sources.log import entries, entry
 from simulator.sources.source import Source
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
-from simulator.wire.fields import Cell, plain
+from simulator.wire.fields import Cell, plain_text
 
 OPERATIONS: Final[Mapping[Kind, str]] = {
     READ: "INIT",
@@ -195,7 +195,7 @@ class Writer:
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """The text that partitions are made of."""
-        return plain(self.text_cell(column).text(array))
+        return plain_text(self.text_cell(column), array)
 
     # ---------------------------------------------------------------------------------------------------------- events
 

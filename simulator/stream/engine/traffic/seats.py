@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,9 @@ BURST: Final = 4
 BURST_GAP: Final = 3
 
 
-class Deck(NamedTuple):
-    """A deck in `ORDERS` orders."""
+@dataclass(frozen=True, eq=False)
+class Deck:
+    """A deck in `ORDERS` orders. Cohorts that are alike share one."""
 
     seat: npt.NDArray[np.int32]  # by order and card
     rank: npt.NDArray[np.int32]  # by order and card: how many cards of its seat come before

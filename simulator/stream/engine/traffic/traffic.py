@@ -49,16 +49,15 @@ class Traffic:
 
     def _deal(self, decks: Sequence[Deck]) -> None:
         """The decks of all cohorts one behind the other, each different one once."""
-        distinct = {id(d): d for d in decks}
-        starts, at = {}, 0
-        for name, each in distinct.items():
-            starts[name] = at
-            at += each.seat.size
+        starts, end = dict[Deck, int](), 0
+        for distinct in dict.fromkeys(decks):
+            starts[distinct] = end
+            end += distinct.seat.size
         empty = np.empty(0, dtype=np.int32)
-        self._start = _ints(starts[id(d)] for d in decks)
-        self._seat = np.concatenate([empty, *(d.seat.ravel() for d in distinct.values())])
-        self._rank = np.concatenate([empty, *(d.rank.ravel() for d in distinct.values())])
-        self._card = np.concatenate([empty, *(d.card.ravel() for d in distinct.values())])
+        self._start = _ints(map(starts.__getitem__, decks))
+        self._seat = np.concatenate([empty, *(each.seat.ravel() for each in starts)])
+        self._rank = np.concatenate([empty, *(each.rank.ravel() for each in starts)])
+        self._card = np.concatenate([empty, *(each.card.ravel() for each in starts)])
 
     @cached_property
     def _tables(self) -> Tables:

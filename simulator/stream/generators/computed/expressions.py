@@ -110,17 +110,17 @@ def _check(tree: ast.expr, text: str) -> None:
 def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
     """The columns it reads: (table, column), table None for the row's own."""
     names: set[tuple[str | None, str]] = set()
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    tables = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    tables = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     counted = {
-        id(node.args[0])
+        node.args[0]
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "count"
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             names.add((node.value.id, node.attr))
-        elif isinstance(node, ast.Name) and id(node) not in called | tables | counted:
+        elif isinstance(node, ast.Name) and node not in called | tables | counted:
             names.add((None, node.id))
     return frozenset(names)
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from simulator.model import Column
 from simulator.sources.source import Source
 from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import without_pool
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
@@ -149,7 +150,7 @@ def draw(target: Target, shape: Shape) -> Draws:
         count += 1
         drawn = target.columns.draws(field, values, target.history)
         always, leaf_bytes = always or drawn.always, leaf_bytes + drawn.most_bytes
-        return lambda state: target.source.leaf_text(drawn.array(state), field.type)
+        return lambda state: target.source.leaf_text(without_pool(drawn.array(state)), field.type)
 
     parts = pieces(shape, leaf, target.source.document_style(target.field.type))
     return Documents(parts, always=always, leaf_bytes=leaf_bytes)
