@@ -392,6 +392,42 @@ def test_formats_have_no_branch_for_a_source() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+# ------------------------------------------------------------------------------------------------------------ contract
+
+# What the rest of the program reads of a format's layout: parts that every format has.
+CONTRACT: Final = {
+    "container", "known", "loaded", "packing", "rabbitmq", "routing", "row_images", "second_number", "steps", "writer",
+}  # fmt: skip
+
+
+def test_the_program_reads_no_option_of_one_format() -> None:
+    """What one product does is one of its steps, its packing or its writer."""
+    read = {
+        (node.attr, f"simulator/{name_of(path)}:{node.lineno}")
+        for path in files()
+        if not name_of(path).startswith("formats/")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute)
+        for owner in [node.value]
+        if (owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")) == "layout"
+    }
+    assert {name for name, _ in read} <= CONTRACT, sorted(place for name, place in read if name not in CONTRACT)
+    assert {name for name, _ in read} >= {"packing", "routing", "steps", "writer"}, "the test would see them"
+
+
+def test_nothing_is_known_by_its_identity() -> None:
+    """An id is given again when its object is gone. (Expressions of sqlglot are equal where they read alike, so the
+    embedded engine tells nodes of one tree apart by their ids.)"""
+    wrong = [
+        f"simulator/{name_of(path)}:{node.lineno}"
+        for path in files()
+        if not name_of(path).startswith("sql/")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 # ------------------------------------------------------------------------------------------------------------- folders
 
 

@@ -6,6 +6,8 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,10 @@ import pytest
 
 import simulator
 from simulator import formats
+from simulator.errors import UsageError
+from simulator.model import DDL, DELETE
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
 
 README: Final = (Path(simulator.__file__).parent / "formats" / "README.md").read_text(encoding="utf-8")
 
@@ -35,16 +41,63 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("toy")
 def test_the_example_is_a_format() -> None:
-    values = [json.loads(message.value or b"") for message in simulator.messages("crud", "toy-json", limit=30)]
+    messages = list(simulator.messages("crud", "toy-json", limit=30))
+    values = [json.loads(message.value) for message in messages if message.value is not None]
     ops = {value["op"] for value in values}
     assert ops == {"c", "u", "d"}
     for value in values:
         assert value["table"] == "users"
         assert ("after" in value) == (value["op"] != "d")
         assert ("before" in value) == (value["op"] != "c")
-    updates = [m.value for m in simulator.messages("crud", "toy-json,before=off", limit=30) if b'"op":"u"' in m.value]
+    values = [m.value or b"" for m in simulator.messages("crud", "toy-json,before=off", limit=30)]
+    updates = [value for value in values if b'"op":"u"' in value]
     assert updates
     assert all(b'"before":null' in value for value in updates)
+
+
+SCENARIOS: Final = sorted(path.stem for path in (Path(simulator.__file__).parent.parent / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_it_writes_every_shipped_scenario_of_every_source_that_it_names(scenario: str) -> None:
+    """Tombstones have the delete's key and follow it; the client chooses the partition; DDL has its own topic."""
+    refused = 0
+    for source in formats.find("toy-json").sources:
+        try:
+            job = open_job(scenario, "toy-json", source=source)
+        except UsageError:  # its types are another source's
+            refused += 1
+            continue
+        renderer, previous = job.renderer(), None
+        blocks = islice(job.plan(Limits(changes=0), snapshot=True).snapshot_blocks(), 2)
+        rendered = [renderer.render_block(replace(block, rows=min(block.rows, 30))) for block in blocks]
+        snapshot = (message for batch in rendered if batch is not None for message in batch.messages())
+        for message in chain(snapshot, job.messages(Limits(changes=60))):
+            if message.value is None:
+                assert previous is not None
+                assert (message.key, message.topic) == (previous.key, previous.topic)
+                assert (message.kind, previous.kind, message.changes) == (DELETE, DELETE, 0)
+            elif message.kind is DDL:
+                assert (message.topic, message.partition) == ("ddl", 0)
+            else:
+                value = json.loads(message.value)
+                assert message.topic == value["table"]
+                assert message.partition is None
+            previous = message
+    assert refused < len(formats.find("toy-json").sources)
+
+
+@pytest.mark.usefixtures("toy")
+def test_its_files_hold_null_values_and_two_topics(tmp_path: Path) -> None:
+    simulator.publish("tour", "toy-json", f"file:{tmp_path}?partitions=2", envelope=True)
+    lines = [json.loads(line) for path in sorted(tmp_path.rglob("*.jsonl")) for line in path.read_bytes().splitlines()]
+    assert {line["partition"] for line in lines} == {0, 1}
+    assert len({line["topic"] for line in lines} - {"ddl"}) > 0
+    assert any(line["topic"] == "ddl" for line in lines)
+    deleted = [line["key"] for line in lines if line["value"] is not None and json.loads(line["value"])["op"] == "d"]
+    assert deleted
+    assert sorted(deleted) == sorted(line["key"] for line in lines if line["value"] is None)
 
 
 @pytest.mark.usefixtures("toy")
