@@ -8,6 +8,7 @@ import numpy as np
 
 from simulator.batch import ChangeBatch, changed_rows
 from simulator.model import UPDATE, Kind
+from simulator.order import HALF
 
 
 def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBatch]:
@@ -29,8 +30,7 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     whole = batch if len(rows) == len(batch) else batch.take(rows)
     before = tuple(whole.full_before(i) for i in range(len(batch.table.columns)))
     at = whole.envelope
-    # streams leave every second number free, of offsets and numbers of a second as of ordinals
-    behind = replace(at, ordinal=at.ordinal + 1, offset=at.offset + 1, in_second=at.in_second + 1)
+    behind = replace(at, ordinal=at.ordinal + HALF, offset=at.offset + HALF, in_second=at.in_second + HALF)
     halves = [
         replace(whole, kind=Kind.DELETE, after=None, before=before, counterpart=whole.after, typed_json=None),
         replace(whole, kind=Kind.INSERT, envelope=behind, before=None, counterpart=before, typed_json=None),

@@ -40,6 +40,7 @@ LAYERS: Final = (
     "native",
     "carriers",
     "tables",
+    "order",
     "model",
     "fetching",
     "errors",

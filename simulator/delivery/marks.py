@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from simulator import order as order_keys
 from simulator.batch import ChangeBatch, Envelope
 from simulator.model import BEGIN, Kind, Table, TableId
 
@@ -22,7 +23,7 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     order = np.lexsort((arrays["ordinal"], arrays["turn"]))
     txn = arrays["txn"][order]
     # numbers next to those of changes are free: before the first none ends, behind the last a split insert may stand
-    border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
+    border, step = (txn[:-1] != txn[1:], order_keys.BEGIN if kind is BEGIN else order_keys.COMMIT)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
     firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]
     begins = kind is BEGIN and all(each.statement_ms is not None for each in envelopes)

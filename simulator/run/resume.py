@@ -18,6 +18,7 @@ import pyarrow as pa
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.model import OrderKey
+from simulator.order import following
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark, Lock
 from simulator.run.plan import Plan
@@ -83,8 +84,7 @@ class Resumed:
                 f" {'none' if stored is None else f'those up to {stored}'}: its topics were deleted, or it has"
                 " forgotten the run's position since; begin anew with another resume file."
             )
-        following = None if stored is None else replace(stored, ordinal=stored.ordinal + 1)
-        position = Position(following, {})
+        position = Position(None if stored is None else following(stored), {})
         # nothing is sent twice: what was not committed counts for no reader
         self.before = replace(self.before, position=position, sent=None)
         self._mark = replace(self._mark, position=position, sent=None)

@@ -11,7 +11,7 @@ import time
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed
 from simulator.model import OrderKey
+from simulator.order import following
 from simulator.sinks.framing import offsets_of
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -291,7 +292,7 @@ class Ledger:
             start = min((key for account in accounts.values() if (key := account.first_open)), default=None)
             if start is None and accounts:
                 last = max(account.last for account in accounts.values())
-                start = replace(last, ordinal=last.ordinal + 1)
+                start = following(last)
             return Position(start, {place: key for place, a in accounts.items() if (key := a.acknowledged)})
 
     def progress(self) -> list[Progress]:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from simulator.model import OrderKey
+from simulator.order import following
 from simulator.run import record
 from simulator.run.job import Job
 from simulator.run.pipeline import Summary
@@ -89,7 +89,7 @@ class SparkRun(ABC):
         """The run's record, which is that of a local run. `facts` are those of the summary."""
         partitions = list(self.partitions())
         last = max((each.last for each, _ in partitions), default=None)
-        position = None if last is None else OrderKey(last.phase, last.turn, last.ordinal + 1)
+        position = None if last is None else following(last)
         listed = [{**record.partition(each), **more} for each, more in partitions]
         return record.document(facts, position, listed, failure)
 

@@ -22,7 +22,7 @@ from simulator.formats.cloudcanal.systems import library_of
 from simulator.formats.cloudcanal.topics import default_rule, topics
 from simulator.formats.cloudcanal.values.cells import cell
 from simulator.formats.format import Settings
-from simulator.wire.fields import plain
+from simulator.wire.fields import plain_text
 
 # Ids of instances end with 16 characters.
 INSTANCE_TAIL: Final = "cdcsim0000000001"
@@ -44,5 +44,5 @@ def routing(settings: Settings[CommonOptions]) -> Routing:
         {"key": by_key, "columns": by_key, "table": by_table, "single": single},
         split="routing columns" if options.split_pk_update else "never",
         statements=Statements(options.ddl_topic, options.rename_table),
-        texts=lambda column, array: plain(cell(column, usual).text(array)),
+        texts=lambda column, array: plain_text(cell(column, usual), array),
     )

@@ -35,7 +35,7 @@ from simulator.formats.drs.options import POLICY_CODES, TOPIC_CODES, DrsOptions
 from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Settings
 from simulator.model import Column, Event, SchemaChange, TableId
-from simulator.wire.fields import plain
+from simulator.wire.fields import plain_text
 
 # topic_policy: the default topic_name_format, and the partition policies that DRS allows with it (Terraform provider).
 TOPICS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
@@ -109,7 +109,7 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
 
         def texts(column: Column, array: pa.Array) -> pa.Array:
             """As drs-json has them by default."""
-            return plain(cell(column, usual, None).text(array))
+            return plain_text(cell(column, usual, None), array)
 
     known: dict[str, Policy] = {
         "key": by_columns,

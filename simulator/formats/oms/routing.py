@@ -33,7 +33,7 @@ from simulator.model import Event, SchemaChange, TableId
 from simulator.sources.log import Log, entries
 from simulator.text.json_style import escape, quote
 from simulator.text.template import join
-from simulator.wire.fields import plain
+from simulator.wire.fields import plain_text
 
 SEPARATOR: Final = "\x01"
 
@@ -120,5 +120,5 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
         # MqPartitionMode of the vendor's API
         aliases={"HASH": "key", "TABLE": "table", "ONE": "single", "MD5": "md5", "ORIGINAL_VAL": "original"},
         mark_key=transaction_key(settings.source.log, as_json=json_keys) if keys else None,
-        texts=lambda column, array: plain(usual.cell(column).text(array)),
+        texts=lambda column, array: plain_text(usual.cell(column), array),
     )

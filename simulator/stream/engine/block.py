@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from simulator.batch import Border, ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
-from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.model import READ, Event, Kind, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.order import create_table
 from simulator.sources.source import Source
 from simulator.split import split
 from simulator.stream.engine.delay import Delay
@@ -28,8 +29,6 @@ WRITE_LAG_MS: Final = 350
 
 # Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
 SNAPSHOT_TXN: Final = -1
-# More than a scenario can have.
-MOST_TABLES: Final = 1 << 20
 
 
 # Which columns of a table (by their positions) somebody needs of changes of a kind; None: all. The others need not be
@@ -286,7 +285,7 @@ class Stream(ABC):
         events: tuple[Event, ...] = ()
         if block.opens and (sql := self.create_table(table, block.turn)):
             # it takes no number of a row: it stands right before the first, behind those of tables without rows
-            order, offset = OrderKey(0, block.first, number_of_table - MOST_TABLES), block.first + number_of_table
+            order, offset = create_table(block.first, number_of_table), block.first + number_of_table
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
             at = (order, SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
             events = (SchemaChange(*at, kind, database, None, table, sql),)

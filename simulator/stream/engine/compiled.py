@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.model import Table
+from simulator.order import BEFORE_ROWS
 from simulator.sources.source import Source
 from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.block import FARTHEST
@@ -33,8 +34,6 @@ from simulator.values.draw import Ints
 ALWAYS: Final = -(1 << 62)
 # 9999-12-31T00:00:00Z
 LAST_MS: Final = 253_402_214_400_000
-# Order keys of DDL and heartbeats lie before the rows of their turn: room for this many of each at one turn.
-BEFORE_ROWS: Final = 1 << 10
 # Heartbeats between two transactions.
 MOST_HEARTBEATS: Final = 1000
 

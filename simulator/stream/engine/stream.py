@@ -14,9 +14,10 @@ import pyarrow as pa
 from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, SECOND_NUMBERS, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.order import BEFORE_ROWS, STEP, heartbeats, schema_change
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
-from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
+from simulator.stream.engine.compiled import Compiled, Version
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import without_pool
 from simulator.stream.scenario.scenario import Scenario
@@ -177,15 +178,15 @@ class ChangeStream(Stream):
             envelope = Envelope(
                 phase=1,
                 turn=what.turns[turn],
-                ordinal=2 * at,
+                ordinal=STEP * at,
                 statement=statement,
                 txn=txn[turn],
                 seq=before[turn] - before_txn[turn] + at + 1,
                 size=size[turn],
-                offset=self._offset(what.turns[turn], 2 * at),
+                offset=self._offset(what.turns[turn], STEP * at),
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
-                in_second=in_second[turn] + 2 * at,
+                in_second=in_second[turn] + STEP * at,
                 txn_in_second=None if txn_in_second is None else txn_in_second[turn],
                 statement_ms=None if statement_ms is None else statement_ms[turn],
             )
@@ -281,7 +282,7 @@ class ChangeStream(Stream):
         for i, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
-                order = OrderKey(1, turn, i - BEFORE_ROWS)
+                order = schema_change(turn, i)
                 transaction, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
                 txn = self.compiled.first_txn + int(transaction[0]) + i
                 offset = int(self._offset(np.array([turn], dtype=np.int64), np.array([order.ordinal]))[0])
@@ -308,7 +309,7 @@ class ChangeStream(Stream):
         """Heartbeats before the schema changes and rows of their turns; the transaction that follows is theirs."""
         beats = np.array(self.timeline.heartbeats(first, stop - first), dtype=np.int64).reshape(-1, 2)
         turns, ms = beats.T
-        ordinals = np.arange(len(turns)) - np.searchsorted(turns, turns) - 2 * BEFORE_ROWS
+        ordinals = heartbeats(np.arange(len(turns)) - np.searchsorted(turns, turns))
         last_ms = self.timeline.commit_us(turns - 1) // 1000
         number, _, _ = self.timeline.transactions(turns)
         ddl = np.searchsorted(self.compiled.ddl_turns, turns, side="left")

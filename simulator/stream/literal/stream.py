@@ -25,6 +25,7 @@ from simulator.model import (
     SchemaChange,
     Table,
 )
+from simulator.order import STEP
 from simulator.sources.source import Source
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
@@ -201,8 +202,8 @@ class LiteralStream(Stream):
         return Heartbeat(*common, last_ms, in_second=in_second, header=self.transactions[turn].header)
 
     def _common(self, turn: int, number: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
-        txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * number
-        return OrderKey(1, turn, 2 * number), txn, offset, ms, ms + WRITE_LAG_MS
+        txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + STEP * number
+        return OrderKey(1, turn, STEP * number), txn, offset, ms, ms + WRITE_LAG_MS
 
     def _event(self, turn: int, number: int, entry: Ddl | Text, transaction: Transaction) -> Event:
         common = self._common(turn, number, entry.ms)
@@ -227,12 +228,12 @@ class LiteralStream(Stream):
         envelope = Envelope(
             phase=1,
             turn=turn,
-            ordinal=2 * number,
+            ordinal=STEP * number,
             statement=np.array([change.run for change in changes], dtype=np.int64),
             txn=self.numbers.txn[turn],
             seq=seq,
             size=self._counts[turn],
-            offset=self.numbers.offset[turn] + 2 * number,
+            offset=self.numbers.offset[turn] + STEP * number,
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
             in_second=self.numbers.in_second(turn, number),
