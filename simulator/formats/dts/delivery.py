@@ -31,7 +31,7 @@ from simulator.formats.format import Settings
 from simulator.formats.writing import OneMessage, Written
 from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChange, SchemaChangeKind, TableId
 from simulator.sources.source import Source
-from simulator.wire.fields import plain
+from simulator.wire.fields import plain_text
 
 PRODUCT: Final = "Alibaba Cloud DTS"
 SPEC: Final = "Data storage formats in message queues, 2026-02-07"
@@ -96,5 +96,5 @@ def routing(
         hashed_text if keys else None,
         "every" if split_all else "routing columns" if options.split_on_key_update else "never",
         DtsStatements(options.ddl_topic, "old", by_table=by_table, keys=keys),
-        texts=lambda column, array: plain(system.cell(column, json).text(array)),
+        texts=lambda column, array: plain_text(system.cell(column, json), array),
     )
