@@ -192,7 +192,7 @@ def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
     """Values inside a JSON string, escaped and without quotes of their own; nothing for null."""
     if cell.piece is not None and not array.null_count and not pa.types.is_dictionary(array.type):
         return cell.piece(array)
-    return escape(plain(cell.text(array)), style).fill_null("")
+    return escape(plain_text(cell, array), style).fill_null("")
 
 
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows, decoded, differing
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import UPDATE
+from simulator.wire.fields import plain_text
 
 
 def visible(packed: PackedBatch, columns: Columns) -> PackedBatch:
@@ -32,8 +33,9 @@ def _visible(packed: PackedBatch, columns: Columns, position: int) -> Ints | Non
     if rows is None or not columns.type_of(column).values.lossy:
         return rows
     assert batch.after is not None
-    at, text = pa.array(rows), columns.cell(column).text
-    rows = rows[differing(text(batch.after[position].take(at)), text(batch.full_before(position).take(at)))]
+    cell, images = columns.cell(column), (batch.after[position], batch.full_before(position))
+    new, old = (plain_text(cell, image.take(pa.array(rows))) for image in images)
+    rows = rows[differing(new, old)]
     return rows if len(rows) else None
 
 
