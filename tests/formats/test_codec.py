@@ -15,12 +15,12 @@ import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, stream_of_no_scenario, table_of
 
 from simulator import sources
-from simulator.batch import HEADERS, PackedBatch
+from simulator.batch import HEADERS, ChangeBatch, PackedBatch
 from simulator.delivery.pack import Packing, cut
 from simulator.delivery.policies.client import ByClient
 from simulator.delivery.policies.single import Single
 from simulator.delivery.router import parse_route
-from simulator.delivery.routing import Address, Destination, Routing, Statements, Topics
+from simulator.delivery.routing import Address, Destination, Routing, Spread, Statements, Texts, Topics
 from simulator.delivery.steps.counts import counted_by_table
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.options import option
@@ -44,7 +44,7 @@ from simulator.model import (
 )
 from simulator.run.render import Renderer
 from simulator.text.json_style import FASTJSON2, Style, quote
-from simulator.text.template import Piece, Run, join
+from simulator.text.template import Piece, Run
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, InRows, PerChange, PerEvent, PerTable
 from simulator.wire.fields import Rows as RowImages
@@ -113,6 +113,11 @@ class NoMarks(Statements):
         return Address("transactions", (None,))
 
 
+def first_column(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array | None:
+    """A key; marks, which have no columns, have none."""
+    return texts(batch.table.columns[0], batch.image()[0]) if batch.image() else None
+
+
 def layout(settings: Settings[Options]) -> Layout:
     def name(table: Table, style: Style) -> str:
         return quote(f"{settings.broker}:{table.id.name}", style)
@@ -139,7 +144,7 @@ def layout(settings: Settings[Options]) -> Layout:
         Routing(
             Topics("{table}"),
             {"client": ByClient(), "single": Single()},
-            lambda batch, spread, texts: join([texts(batch.table.columns[0], batch.image()[0])], len(batch)),
+            first_column,
             "routing columns",
             NoMarks(),
         ),
