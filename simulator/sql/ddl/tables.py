@@ -114,7 +114,7 @@ def context_of(session: Session, database: str) -> Context:
 
 # Collations whose order of ASCII texts is that of their letters without case, or of their codes.
 _ORDERED: Final = re.compile(
-    r"utf8(mb[34])?_(bin|general_ci|unicode_ci|unicode_520_ci|0900_ai_ci)|binary"
+    r"(utf8(mb[34])?|ucs2|utf16|utf16le|utf32)_(bin|general_ci|unicode_ci|unicode_520_ci|0900_ai_ci)|binary"
     r"|(?!utf8|ucs|utf|latin7_general)(?!.*(nopad|turkish|thai|lithuanian|estonian|czech)).*(_ci|_bin)"
 )
 
