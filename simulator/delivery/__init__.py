@@ -1,1 +1,1 @@
-"""From changes to addressed packs: marks, pack, route. Follows what a format declares; knows no product."""
+"""Turns changes into addressed packs: marks, pack, route. Follows a format's declarations; no code of any product."""

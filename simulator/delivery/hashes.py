@@ -1,6 +1,6 @@
 """The hash functions that choose partitions, on whole columns.
 
-| name | what | who is known by it |
+| name | definition | known from |
 | --- | --- | --- |
 | `string_hash` | h = 31·h + unit over UTF-16 units, 32 bits, signed | Java's String.hashCode |
 | `murmur2` | MurmurHash2 over bytes, seed 0x9747b28c | the default of Kafka's Java producer |
@@ -9,7 +9,7 @@
 | `to_positive_mod` | (h & 0x7fffffff) % n | after murmur2 |
 | `java_abs_mod` | abs(abs(h) % n), with Java's signs | after string_hash |
 
-A null hashes like an empty text; what a null key means is for the caller to say.
+A null hashes like an empty text; the caller decides what a null key means.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
 
 _INVERSE_31: Final = pow(31, -1, 1 << 32)
-# Texts are hashed in runs of about this many units, to keep the tables of powers small.
+# Texts are hashed in chunks of about this many units, which keeps the tables of powers small.
 _RUN: Final = 1 << 20
 
 
@@ -46,7 +46,7 @@ def string_hash(array: pa.Array) -> Hashes:
     data, offsets = _bytes_of(array)
     units: npt.NDArray[np.uint16 | np.uint8] = data
     if len(data) and int(data.max()) >= 0x80:
-        # A byte that begins a character stands for one unit, of a four-byte character for two, any other for none.
+        # The first byte of a character counts one unit, that of a four-byte character two, other bytes none.
         counts = (data & 0xC0 != 0x80).astype(np.int64) + (data >= 0xF0)
         places = np.zeros(len(data) + 1, dtype=np.int64)
         np.cumsum(counts, out=places[1:])
@@ -140,7 +140,7 @@ def _rotated(words: Words, bits: int) -> Words:
 
 
 class _Words:
-    """The bytes of an array's values as little-endian words of four, to be hashed for all values at once."""
+    """The bytes of an array's values as little-endian words of four bytes, hashed for all values at once."""
 
     def __init__(self, array: pa.Array) -> None:
         data, offsets = _bytes_of(array)
@@ -150,16 +150,16 @@ class _Words:
         self._words = np.ndarray(len(data) + 1, dtype="<u4", buffer=padded, strides=(1,))
 
     def whole(self) -> Iterator[tuple[Ints, Words]]:
-        """The values that have a word number i, and these words, for each i."""
+        """For each i: the values that have a word number i, and these words."""
         counts = self.lengths >> 2
         order = np.argsort(-counts, kind="stable")
-        # Longest first: the rows that still have a word number i are the first few of the order.
+        # Longest first: the rows that still have a word number i lead the order.
         for i in range(int(counts.max(initial=0))):
             rows = order[: np.searchsorted(-counts[order], -i, side="left")]
             yield rows, self._words[self._starts[rows] + 4 * i]
 
     def tails(self) -> tuple[Ints, Words]:
-        """The values with bytes behind their last word, and these as a word."""
+        """The values with bytes after their last whole word, and these bytes as a word."""
         counts = self.lengths & 3
         rows = np.flatnonzero(counts)
         masks = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
@@ -196,13 +196,13 @@ def java_abs_mod(hashes: Hashes, n: int) -> Ints:
     >>> java_abs_mod(np.array([-2147483648, -7, 7], dtype=np.int32), 3).tolist()
     [2, 1, 1]
     """
-    # Signed % drops to magnitudes either way, and 64 bits hold the magnitude of the least int.
+    # Uses absolute values: Java's sign does not matter here, and 64 bits hold the magnitude of the least int.
     magnitude: Ints = np.abs(hashes.astype(np.int64)) % n
     return magnitude
 
 
 def _bytes_of(array: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """The bytes of an array's texts and where each begins and the last ends, from 0. A null is empty."""
+    """The bytes of an array's texts, and the offsets of each text and of the end, from 0. A null is empty."""
     if not len(array) or array.buffers()[2] is None:
         return np.empty(0, dtype=np.uint8), np.zeros(len(array) + 1, dtype=np.int64)
     if array.null_count:
@@ -213,7 +213,7 @@ def _bytes_of(array: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
 
 
 def _spread(array: pa.Array, hashed: Callable[[pa.Array], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The hashes of a dictionary's texts, one for each row; one more for null, which is empty."""
+    """The hash of each row, computed once per dictionary text; a null hashes like the empty text."""
     empty = pa.array([b""]).cast(array.dictionary.type)
     hashes = np.append(hashed(array.dictionary), hashed(empty))
     found: npt.NDArray[Any] = hashes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
@@ -230,7 +230,7 @@ def md5(array: pa.Array) -> Hashes:
 
 
 def original(array: pa.Array) -> Hashes:
-    """Each text's own number, of its last 31 bits; of a text that is none Java's String.hashCode.
+    """The number that a text spells, its low 31 bits; Java's String.hashCode of a text that is no number.
 
     >>> original(pa.array(["7", "-1", "orders"])).tolist()
     [7, -1, -1008770331]
@@ -253,7 +253,7 @@ def _of_distinct(array: pa.Array, of: Callable[[str], int]) -> Hashes:
 
 @dataclass(frozen=True, slots=True)
 class Hash:
-    """A hash function and how its result becomes a partition."""
+    """A hash function, and the function that maps its result to a partition."""
 
     of: Callable[[pa.Array], Hashes]
     modulo: Callable[[Hashes, int], Ints]

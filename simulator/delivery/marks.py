@@ -13,8 +13,9 @@ from simulator.model import BEGIN, Kind, Table, TableId
 
 
 def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBatch | None:
-    """One mark per transaction, a change of no table: what its first change (BEGIN) or its last (COMMIT) carries, put
-    right before or behind that, in the log as in the stream. None where there is no transaction; a snapshot has none.
+    """One mark per transaction, a change of no table. It has the data of the transaction's first change (BEGIN) or last
+    change (COMMIT), and stands right before or after it, in the log as in the stream. None without transactions; a
+    snapshot has none.
     """
     envelopes = [batch.envelope for batch in batches if batch.envelope.phase]
     if not envelopes:
@@ -22,7 +23,7 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     arrays = {name: np.concatenate([getattr(each, name) for each in envelopes]) for name in Envelope.ARRAYS}
     order = np.lexsort((arrays["ordinal"], arrays["turn"]))
     txn = arrays["txn"][order]
-    # numbers next to those of changes are free: before the first none ends, behind the last a split insert may stand
+    # the numbers next to those of changes are free: none ends before the first, a split insert may follow the last
     border, step = (txn[:-1] != txn[1:], order_keys.BEGIN if kind is BEGIN else order_keys.COMMIT)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
     firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]

@@ -1,4 +1,4 @@
-"""Pack: which rows share a message, and what a product decides for a whole event before routing cuts it apart."""
+"""Packing: groups rows into messages; decisions about a whole event are made before routing cuts it apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.model import UPDATE
 class Events:
     """Events of a batch: event i has the rows `starts[i]` to `starts[i + 1]`; `changed` as in `PackedBatch`.
 
-    A message of an event has up to `message_rows` of them, None for any number.
+    A message holds at most `message_rows` rows of an event; None: any number.
     """
 
     starts: Ints
@@ -30,9 +30,9 @@ class Events:
 
 @dataclass(frozen=True)
 class Packing:
-    """One row a message. Products that put several into one have a subclass, which says which rows share an event.
+    """One row per message. Products that put several rows into a message have a subclass that groups them into events.
 
-    `reads_values`: values decide that, so all columns are drawn.
+    `reads_values`: grouping depends on values, so all columns are generated.
     """
 
     @property
@@ -59,21 +59,21 @@ ONE_ROW: Final = Packing()
 
 
 def changed_by_column(batch: ChangeBatch) -> tuple[Ints | None, ...] | None:
-    """For each column of an update the rows in which it changed; None of other kinds."""
+    """The rows in which each column of an update changed; None for other kinds."""
     if batch.kind is not UPDATE:
         return None
     return tuple(changed_rows(batch, i) for i in range(len(batch.table.columns)))
 
 
 def begins_of_statements(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-    """Which rows are of another statement than the row before."""
+    """Marks each row that begins a new statement."""
     begins = np.ones(len(batch), dtype=bool)
     begins[1:] = (np.diff(batch.envelope.turn) != 0) | (np.diff(batch.envelope.statement) != 0)
     return begins
 
 
 def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | None, key: pa.Array | None) -> PackedBatch:
-    """Messages of the events, by their first rows: an event whose rows go to several partitions is cut apart."""
+    """Messages of the events, ordered by first row; an event whose rows go to several partitions is cut apart."""
     starts = events.starts
     code_rows = starts[1:] - 1
     single = len(starts) == len(batch) + 1

@@ -1,7 +1,7 @@
 """Parts of a block's messages, and how they become one batch in stream order.
 
-A part has the messages of one table and kind. Its values are written straight to their places among those of the other
-parts: with values of 7 KB, to write each part first takes a tenth more processor time and twice the memory.
+A part holds the messages of one table and kind. Its values are written straight into the batch, in stream order:
+writing each part separately first takes 10 % more processor time and twice the memory (values of 7 KB).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from simulator.errors import DeliveryFailed
 from simulator.native.program import ARROW, Program, RoomOf, compiled, write
 from simulator.text.template import Piece, join, nulls_of, program_of
 
-# Values of a part with more bytes, about, are written alone: if they are too large, it is known which part it is.
+# Above about this many bytes the values of a part are written alone, so that an error names the part that is too large.
 MOST_UNWRITTEN: Final = 1 << 28
-# The columns that order messages, the first one first.
+# The columns that order messages, most significant first.
 ORDER: Final = ("phase", "turn", "ordinal")
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The longest value that a product delivers, and the names for the error."""
+    """The longest value that a product delivers, and the names that the error message uses."""
 
     most_bytes: int
     format: str
@@ -37,7 +37,7 @@ class Limit:
     subject: str
 
     def check(self, longest: int) -> None:
-        """Raises DeliveryFailed for a longer one."""
+        """Raises DeliveryFailed if the longest value exceeds the limit."""
         if longest > self.most_bytes:
             raise DeliveryFailed(
                 f"-f {self.format}: a message about {self.subject} has {longest:,} bytes, and {self.product} delivers "
@@ -47,8 +47,8 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`count` messages in stream order: their columns by name, values apart (an array, or the program that writes
-    them)."""
+    """`count` messages in stream order: columns by name; values separately, as an array or as the program that writes
+    them."""
 
     count: int
     columns: Mapping[str, pa.Array]
@@ -60,7 +60,7 @@ class Part:
 
 
 def values_of(pieces: Sequence[Piece] | None, count: int) -> pa.Array | Program:
-    """Values made of these pieces; None: null values. Written now where the compiled library does not, or cannot."""
+    """Values made of these pieces; None: null values. They are written here if the compiled library cannot do it."""
     if pieces is None:
         return pa.nulls(count, pa.binary())
     if compiled() and nulls_of(pieces) is None:
@@ -97,7 +97,7 @@ def _stream_order(parts: Sequence[Part]) -> Ints:
     ranges = [(int(key.min()), int(key.max()) + 1) for key in keys]
     if math.prod(stop - low for low, stop in ranges) >= 1 << 63:
         return np.lexsort(keys[::-1])
-    # in one number a part is sorted already, and sorting merges them: two to three times as quick
+    # as single numbers: each part is sorted already and sorting only merges, which is two to three times as fast
     numbers = np.zeros(len(keys[0]), dtype=np.int64)
     for key, (low, stop) in zip(keys, ranges, strict=True):
         if stop - low > 1:

@@ -1,5 +1,4 @@
-"""Route: topic, partition and key of each change, by the routing that a format declares and the policy that the user
-chose."""
+"""Topic, partition and key of each change, by the format's routing and the user's policy."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from simulator.model import MARKS, Event, Table, TableId
 
 
 def parse_route(text: str | None, routing: Routing) -> Route:
-    """`None` (the product's default), `table`, `columns:customer_id,region`. Raises UsageError."""
+    """Parses `None` (the product's default), `table`, `columns:customer_id,region`. Raises UsageError."""
     text = text or next(iter(routing.policies))
     typed, colon, columns = text.partition(":")
     name = routing.aliases.get(typed, typed)
@@ -39,7 +38,7 @@ def parse_route(text: str | None, routing: Routing) -> Route:
 
 @dataclass(frozen=True)
 class Addressed:
-    """Where a batch goes: its topic, the partition of each row (None: the client decides), the key of each."""
+    """Destination of a batch: its topic, the partition of each row (None: the client decides), the key of each row."""
 
     topic: str
     partitions: Ints | None
@@ -47,8 +46,8 @@ class Addressed:
 
 
 class Router:
-    """Addresses changes. `partitions(topic)` is the topic's partition count; asked once per topic. `tables` are those
-    that there are before the stream, `database` is the stream's; `texts` are those of messages."""
+    """Addresses changes. `partitions(topic)` returns the topic's partition count; it is called once per topic.
+    `tables`: the tables that exist before the stream; `database`: the stream's; `texts`: text of values in messages."""
 
     def __init__(
         self,
@@ -73,12 +72,12 @@ class Router:
         return self._counts[topic]
 
     def columns(self, table: Table) -> tuple[int, ...]:
-        """Places of the columns that decide where a row of this table goes."""
+        """Indexes of the columns that decide the partition of a row."""
         return self._policy.columns(table)
 
     def split_by(self, table: Table) -> tuple[int, ...] | None:
-        """Places of the columns of which an update is delivered as DELETE and INSERT: () where it never is, None
-        where it always is."""
+        """Indexes of the columns whose update is delivered as DELETE and INSERT; (): no update is, None: every update
+        is."""
         match self.routing.split:
             case "every":
                 return None
@@ -91,7 +90,7 @@ class Router:
         return ()
 
     def changes(self, batch: ChangeBatch) -> Addressed:
-        """Where the rows of a batch go, or its transaction marks."""
+        """Destination of a batch's rows, or of its transaction marks."""
         if batch.kind in MARKS:
             address = self.routing.statements.marks(batch.table.id, self)
             (partition,) = address.partitions
@@ -108,12 +107,12 @@ class Router:
         return Addressed(topic, spread.partitions, keys)
 
     def event(self, event: Event) -> list[tuple[Event, Address]]:
-        """Where a DDL statement, a logged text, or a heartbeat (of the stream's database) goes, and what it names
-        there."""
+        """Addresses of a DDL statement, a logged text, or a heartbeat (of the stream's database), each with the event
+        as it is sent there."""
         return list(self.routing.statements.addresses(event, self._database, self))
 
     def only(self, topic: str) -> int:
-        """The partition of what goes to one alone. Raises UsageError where the topic has not so many."""
+        """The partition of events that go to one partition alone. Raises UsageError if the topic does not have it."""
         fixed = self._policy.number if isinstance(self._policy, Single) else 0
         if fixed >= self.count(topic):
             raise UsageError(f"topic {topic!r} has {self.count(topic)} partitions: there is no partition {fixed}.")

@@ -13,65 +13,65 @@ from simulator.batch import ChangeBatch, Ints
 from simulator.model import Column, Event, LoggedStatement, SchemaChange, Table, TableId
 from simulator.text.template import repeat
 
-# A column's values as the product's text, nulls kept.
+# Converts a column's values to the product's text; nulls stay null.
 Texts: TypeAlias = Callable[[Column, pa.Array], pa.Array]
 
 
 class Spread(NamedTuple):
-    """Where the rows of a batch go: the partition of each (None: the client decides by the key), and the text that was
-    hashed, one for all or one a row (None: there is no such text)."""
+    """Partition of each row of a batch (None: the client decides by the key), and the hashed text: one for all rows or
+    one per row (None: nothing was hashed)."""
 
     partitions: Ints | None
     text: pa.Array | str | None = None
 
 
 class Policy(Protocol):
-    """A way to spread rows over the partitions of a topic: a module each in `policies`."""
+    """A way to spread rows over the partitions of a topic; each has a module in `policies`."""
 
     def columns(self, table: Table) -> tuple[int, ...]:
-        """Places of the columns that decide where a row of the table goes."""
+        """Indexes of the columns that decide the partition of a row."""
         ...
 
     def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread: ...
 
 
-# The key of each row as text, None for none.
+# Makes the key of each row as text; None: no keys.
 Key: TypeAlias = Callable[[ChangeBatch, Spread, Texts], pa.Array | None]
 
 
 def hashed_text(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array | None:
-    """A key: the text that the partition was made of."""
+    """The hashed text as the message key."""
     return repeat(spread.text, len(batch)) if isinstance(spread.text, str) else spread.text
 
 
 @dataclass(frozen=True)
 class Topics:
-    """Names of topics: a pattern of {database}, {schema} and {table}, in its case or as lower or upper case."""
+    """Topic names: a pattern of {database}, {schema} and {table}, with its case kept or in lower or upper case."""
 
     pattern: str
     case: Literal["kept", "lower", "upper"] = "kept"
 
     def named(self, pattern: str | None) -> Topics:
-        """The same with a pattern of the user's, whose case is kept."""
+        """A copy with the user's pattern, whose case is kept."""
         return replace(self, pattern=pattern, case="kept") if pattern else self
 
     def mapping(self, tables: Collection[TableId]) -> Topics:
-        """The same for a task that was set up when there were these tables."""
+        """A copy for a task that was set up when these tables existed."""
         return self
 
     def of(self, at: TableId, pattern: str | None = None) -> str:
-        """The topic of a table, or of a statement about no table (without names)."""
+        """The topic of a table; without names, the topic of a statement that belongs to no table."""
         name = fill(pattern or self.pattern, database=at.database, schema=at.schema, table=at.name)
         return name if self.case == "kept" else name.lower() if self.case == "lower" else name.upper()
 
     def partitions(self, topic: str) -> int | None:
-        """The topic's partition count where the product's own configuration says it."""
+        """The topic's partition count, if the product's own configuration sets it."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a single event goes: to each of these partitions of a topic (None: the client decides)."""
+    """Destination of a single event: each of these partitions of a topic (None: the client decides)."""
 
     topic: str
     partitions: tuple[int | None, ...]
@@ -82,7 +82,7 @@ class Address:
 
 
 class Destination(Protocol):
-    """What statements are addressed with: the router of a run."""
+    """Router of a run, as `Statements` use it to address events."""
 
     route: Route
     topics: Topics
@@ -91,16 +91,16 @@ class Destination(Protocol):
     def only(self, topic: str) -> int: ...
 
     def event(self, event: Event) -> Sequence[tuple[Event, Address]]:
-        """Where the product's routing sends an event, and what it names there."""
+        """Addresses of an event by the product's routing, each with the event as it is sent there."""
         ...
 
 
 @dataclass(frozen=True)
 class Statements:
-    """Where DDL, logged texts, heartbeats and transaction marks go: partition 0 of their table's topic, without a key.
+    """Routing of DDL, logged texts, heartbeats and transaction marks: to partition 0 of their table's topic, no key.
 
-    `topic`: a topic that all DDL goes to. `renamed`: the statement that renames a table goes where the `new` name
-    leads, or the `old` one. Products that address them otherwise say in a subclass what differs.
+    `topic`: a single topic for all DDL. `renamed`: whether a statement that renames a table goes to the topic of the
+    `new` or of the `old` name. Products that address events differently override methods in a subclass.
     """
 
     topic: str = ""
@@ -113,7 +113,7 @@ class Statements:
         return event.before or event.after if self.renamed == "old" else event.after or event.before
 
     def names(self, event: Event, database: str) -> TableId:
-        """The names that the event is filed under; `database` is the stream's."""
+        """The names that decide the event's topic; `database` is the stream's."""
         if isinstance(event, LoggedStatement):
             return TableId(event.database, event.table)
         table = self.table(event)
@@ -137,12 +137,12 @@ class Statements:
         return Address(topic, self.partitions(event, topic, to), self.key(event, names))
 
     def marks(self, names: TableId, to: Destination) -> Address:
-        """Where the marks of transactions go: to one partition, or where the client decides by the writer's key."""
+        """Address of transaction marks: one partition, or the client's choice by the writer's key."""
         topic = to.topics.of(names)
         return Address(topic, (to.only(topic),))
 
     def parts(self, event: Event) -> Iterator[Event]:
-        """A statement once for each of its tables, which it names then."""
+        """One copy of a statement per table, each naming only its table."""
         if not isinstance(event, SchemaChange) or event.tables == ((event.before, event.after),):
             yield event
             return
@@ -152,8 +152,8 @@ class Statements:
             yield replace(event, database=table.id.database, before=before, after=after, more=())
 
     def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
-        """Where an event goes: a statement about several tables once to each partition that is one of theirs, where it
-        names the first table whose first partition this is, else the first that has it."""
+        """Addresses of an event. A statement about several tables goes once to each partition of any of them; there it
+        names the first table whose first partition this is, else the first table that uses the partition."""
         addressed = [(part, self.address(part, database, to)) for part in self.parts(event)]
         named: dict[tuple[str, int | None], int] = {}
         for number, (_, address) in enumerate(addressed):
@@ -169,15 +169,14 @@ class Statements:
 
 @dataclass(frozen=True)
 class Routing:
-    """How a product chooses topic, partition and key.
+    """A product's rules for topic, partition and key.
 
-    `policies` are what `--route` may say, the default first; `aliases` are the vendor's words for them.
-    `split`: updates that are delivered as DELETE + INSERT:
-    none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
-    the row key) under any policy, or all.
-    `mark_key`: the keys of transaction marks, which have none otherwise.
-    `texts`: a column's values as they are hashed and stand in keys, the product's own whatever a format and its options
-    print; None: as messages have them.
+    `policies`: values of `--route`, the default first; `aliases`: the vendor's names for them.
+    `split`: updates that are delivered as DELETE + INSERT: none; those that change a routing column; those that change
+    a routing column or, under any policy, the primary key (`row key`: or the unique key in its place); or all.
+    `mark_key`: makes the keys of transaction marks; None: they have no key.
+    `texts`: the text of a column's values for hashes and keys, independent of the format and its options; None: the
+    text that messages have.
     """
 
     topics: Topics
@@ -192,21 +191,21 @@ class Routing:
 
 @dataclass(frozen=True)
 class Route:
-    """What `--route` says: a policy by name, and its columns if it is `columns`."""
+    """The parsed `--route`: the name of a policy, and the columns of `columns:…`."""
 
     policy: str
     columns: tuple[str, ...] = ()
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:
-    """A pattern with its names put in. Statements about no table are filed under `ddl`."""
+    """A pattern with its names filled in. For statements that belong to no table, the table is `ddl`."""
     return (
         pattern.replace("{database}", database or "ddl").replace("{schema}", schema).replace("{table}", table or "ddl")
     )
 
 
 def without(pattern: str, name: str) -> str:
-    """A pattern without one of its names, and without the separator that would be left at either end or be double.
+    """A pattern without one of its names, and without a separator left over at an end or doubled.
 
     >>> without("{database}-{table}", "table"), without("{table}.{schema}.x", "table"), without("{table}", "table")
     ('{database}', '{schema}.x', '')

@@ -1,4 +1,4 @@
-"""The broker's client chooses the partition by the message's key; without a key as it likes."""
+"""The broker's client chooses the partition by the message's key; without a key it chooses freely."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class ByClient:
-    """No partition is named. An update of the key moves the row: the key's columns decide."""
+    """Names no partition. The key's columns decide, so an update of the key moves the row."""
 
     def columns(self, table: Table) -> tuple[int, ...]:
         return table.key_positions

@@ -1,4 +1,4 @@
-"""The columns that rows are spread by, and their values as a product hashes them."""
+"""Columns that decide the partition, and their values as a product hashes them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from simulator.model import UPDATE, Table
 
 
 def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False) -> tuple[int, ...]:
-    """Places of the columns by the scenario's names, which a source may write otherwise (ORDERS for orders); of the
-    primary key for None, or of the `unique` key that takes its place. `orders.region` is of that table alone."""
+    """Indexes of the columns with these scenario names, which a source may spell differently (ORDERS for orders). None:
+    the primary key, or the `unique` key that takes its place. `orders.region` names a column of that table alone."""
     if names is None:
         return table.row_key_positions if unique else table.key_positions
     known = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
@@ -26,7 +26,7 @@ def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False)
 def column_texts(
     batch: ChangeBatch, columns: Sequence[int], texts: Texts, image: Literal["before", "after"], null_text: str
 ) -> list[pa.Array]:
-    """The values of these columns as the product hashes them; of an update those of its `image`."""
+    """The values of these columns as the product hashes them; for an update, those of its `image`."""
     before = batch.kind is UPDATE and image == "before"
     return [
         texts(batch.table.columns[i], batch.full_before(i) if before else batch.image()[i]).fill_null(null_text)

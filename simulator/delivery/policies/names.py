@@ -1,4 +1,4 @@
-"""Rows go where a hash of their table's (or schema's) name leads."""
+"""Partition by a hash of the table's (or schema's) name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class ByName:
-    """`text` is the pattern of what is hashed: `{database}.{table}`."""
+    """`text` is the pattern of the hashed text: `{database}.{table}`."""
 
     text: str
     hash: Hash

@@ -13,7 +13,7 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class Single:
-    """Partition `number`; `text` is a pattern of names that stands for the hashed text, where there are keys."""
+    """Partition `number`; `text` is a pattern of names, used in place of the hashed text if messages have keys."""
 
     number: int = 0
     text: str | None = None

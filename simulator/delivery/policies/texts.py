@@ -1,4 +1,4 @@
-"""Rows go where a hash of column values leads, put together to one text: those of the key, or of chosen columns."""
+"""Partition by a hash of column values joined to one text: those of the key, or of chosen columns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from simulator.text.template import join
 
 @dataclass(frozen=True)
 class ByText:
-    """Values with `separator` between and nulls as `null_text`; of an update those of its `image`.
+    """Values joined with `separator`, nulls as `null_text`; an update is hashed by its `image`.
 
-    `keyless` spreads rows of tables without such columns. `names`: the chosen columns; None: the primary key, with
-    `unique` the first NOT NULL unique key of a table without one. `otherwise_key`: tables without chosen columns go by
-    their key. `left_out`: columns that the product does not send.
+    `keyless`: the policy for tables without such columns. `names`: the chosen columns; None: the primary key, with
+    `unique` else the first NOT NULL unique key. `otherwise_key`: tables without chosen columns use their key.
+    `left_out`: columns that the product does not send.
     """
 
     hash: Hash

@@ -1,4 +1,4 @@
-"""Rows go where the hashes of their column values lead, XORed: those of the key, or of chosen columns."""
+"""Partition by the XOR of the hashes of column values: those of the key, or of chosen columns."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class ByXor:
-    """Of an update the values after it. With `database_hash` the hash of the database takes part.
+    """An update is hashed by its values after it. With `database_hash` the hash of the database takes part.
 
-    `keyless` spreads rows of tables without such columns; None: by what is left to hash. `names`: the chosen columns;
-    None: the primary key.
+    `keyless`: the policy for tables without such columns; None: the hash of the rest alone. `names`: the chosen
+    columns; None: the primary key.
     """
 
     hash: Hash

@@ -1,7 +1,7 @@
-"""Steps: what a product does with the changes of a block before they are packed and written.
+"""Steps: a product's own treatment of a block's changes, before they are packed and written.
 
-A step is a function from changes to changes. A format lists its steps in their order (`Layout.steps`); they stand in
-its package, or here where several products share them. Updates are split before the first of them.
+A step is a function from changes to changes. A format lists its steps in order (`Layout.steps`); they are in its
+package, or here if several products share them. Updates are split before the first step.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from simulator.model import Event, Table
 
 
 class History(Protocol):
-    """What steps and packing ask of the stream; its blocks have `block_turns` turns."""
+    """The stream as steps and packing see it; its blocks have `block_turns` turns."""
 
     block_turns: int
 
     def previous_ms(self, turns: Ints) -> Ints:
-        """When the transaction before that of each turn was committed, epoch milliseconds."""
+        """Commit time of the transaction before that of each turn, epoch milliseconds."""
         ...
 
     def border(self, turn: int) -> int:
@@ -28,16 +28,16 @@ class History(Protocol):
         ...
 
     def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:
-        """The tables of the snapshot before a turn in its order, and the texts that create them ("": the system has
-        none)."""
+        """The tables of the snapshot before a turn, in its order, with the statements that create them ("": the system
+        has none)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a block holds: row changes and transaction marks of the kinds that the product sends, a batch for a table
-    version and kind, and all single events, those that it does not send among them. `snapshot_turn`: of a block of a
-    snapshot, the turn that it stands before."""
+    """Contents of a block: row changes and transaction marks of the kinds that the product sends, one batch per table
+    version and kind; and all single events, also those that the product does not send. `snapshot_turn`: in a block of
+    a snapshot, the turn that the snapshot precedes."""
 
     batches: Sequence[ChangeBatch]
     events: Sequence[Event]

@@ -1,4 +1,4 @@
-"""Changes counted by transaction and table, as products do that tell consumers where a transaction ends."""
+"""Counts changes by transaction and table, for products that report where a transaction ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from simulator.model import COMMIT, MARKS
 
 
 def counted_by_table(changes: Changes) -> Changes:
-    """Counts the changes that are sent, halves of split updates as two.
+    """Counts the changes that are sent; the halves of a split update count as two.
 
-    Changes get `Envelope.place`, `places` and `place_in_table`; a transaction's marks the same places as in the stream,
-    and its COMMIT the changes of each table (`ChangeBatch.counts`).
+    Sets `Envelope.place`, `places` and `place_in_table` of changes. A transaction's marks get the places 0 (BEGIN) and
+    size + 1 (COMMIT), as in the stream; its COMMIT also gets the changes of each table (`ChangeBatch.counts`).
     """
     rows = [batch for batch in changes.batches if batch.kind not in MARKS and batch.envelope.phase]
     sizes = [len(batch) for batch in rows]
@@ -60,7 +60,7 @@ def counted_by_table(changes: Changes) -> Changes:
 
 
 def _places(groups: Ints) -> tuple[Ints, Ints]:
-    """(place in its group, from 1; size of its group) of each element; equal numbers are neighbours."""
+    """Position of each element in its group, from 1, and the size of the group; equal numbers are adjacent."""
     heads = np.flatnonzero(np.diff(groups, prepend=groups[:1] - 1))
     sizes = np.diff(heads, append=len(groups))
     return np.arange(len(groups)) - np.repeat(heads, sizes) + 1, np.repeat(sizes, sizes)

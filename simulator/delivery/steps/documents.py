@@ -1,4 +1,4 @@
-"""JSON documents with the types that their text lacks."""
+"""JSON documents with types that their text does not show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulator.delivery.steps import Changes
 
 
 def typed_documents(changes: Changes) -> Changes:
-    """Gives products that print binary JSON documents themselves those with types of their own."""
+    """Adds the binary types to JSON documents, for products that print binary documents themselves."""
     batches = [
         batch if batch.typed_json is None else replace(batch.typed_json, envelope=batch.envelope)
         for batch in changes.batches

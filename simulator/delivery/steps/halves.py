@@ -1,4 +1,4 @@
-"""The halves of split updates counted as two changes of their transaction."""
+"""Counts the two halves of a split update as two changes of their transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def counted_halves(changes: Changes) -> Changes:
     room = 2 + max(int(batch.envelope.size.max(initial=0)) for batch in batches)
 
     def number(txn: Ints, seq: Ints | int) -> Ints:
-        """Of a change among those of all transactions."""
+        """Number of a change among those of all transactions."""
         numbers: Ints = np.clip(txn - first, -1, None) * room + seq
         return numbers
 

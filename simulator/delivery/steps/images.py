@@ -1,4 +1,4 @@
-"""Rows as the images in the source's log show them, where these lack columns."""
+"""Rows as the source's log shows them, if its images lack columns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from simulator.model import ABSENT, DELETE, UPDATE, Table
 
 
 def logged_images(changes: Changes) -> Changes:
-    """Leaves the columns that the images in the log hold."""
+    """Keeps only the columns that the images in the log hold."""
     return replace(changes, batches=[logged_columns(batch) for batch in changes.batches])
 
 
 def logged_columns(batch: ChangeBatch) -> ChangeBatch:
-    """The batch with the columns of its after image alone (of a delete, its before image): to whoever reads nothing but
-    the log the table has no others. What the before image lacks of them is ABSENT."""
+    """The batch with only the columns of its after image (for a delete, its before image): a reader of the log sees no
+    others. Columns that the before image lacks are ABSENT."""
     logged = batch.logged
     if logged is None:
         return batch

@@ -1,4 +1,4 @@
-"""Times that a product reports otherwise than the source has them."""
+"""Times that a product reports differently from the source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.model import Event
 
 
 def previous_commits(changes: Changes) -> Changes:
-    """Gives changes and events of the stream the commit time of the transaction before theirs."""
+    """Sets the commit time of each change and event to that of the transaction before its own."""
     history = changes.history
 
     def batch_of(batch: ChangeBatch) -> ChangeBatch:
