@@ -52,8 +52,8 @@ def lines(file: IO[bytes], rest: bytes = b"") -> Generator[Records, None, None]:
         rest = data[stop:]
         if stop:
             yield _split(data[:stop])
-    if rest:
-        yield _split(rest + b"\n")
+    if rest:  # also a file of one line, which was read before
+        yield _split(rest if rest.endswith(b"\n") else rest + b"\n")
 
 
 def _split(data: bytes) -> Records:

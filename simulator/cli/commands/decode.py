@@ -1,0 +1,103 @@
+"""`cdcsim decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli.group import cli
+from simulator.cli.options import MOST_CHANGES, WholeNumber, complete_format
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.truth.verify.comparison import Reader
+
+
+@cli.command()
+@click.argument("origin", metavar="FILE|-|URL")
+@click.option(
+    "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
+    help="The format of the messages, with the options that its reader needs (`dts-avro,schema_variant=…`).",
+)  # fmt: skip
+@click.option(
+    "-n", "--count", type=WholeNumber(0, MOST_CHANGES), metavar="N", help="Print N messages at most; default: all."
+)
+@click.option("--source", metavar="ID[-VERSION]", help="The source system; default: the format's own.")
+def decode(origin: str, format: str, count: int | None, source: str | None) -> int:
+    """Print messages of files, a topic or standard input for people, also those of the real product: what each says,
+    and its value indented; Avro is decoded. Exit status 1 if one is no message of the format.
+
+    \b
+    cdcsim decode messages.jsonl -f canal-json
+    cdcsim decode kafka://localhost:9092/orders -f dts-avro -n 5
+    """
+    from simulator import formats, sources
+    from simulator.compare.members import readable, value_text
+    from simulator.truth.decoders import decode as decoded
+    from simulator.truth.verify.opening import open_reader
+
+    name = formats.find(format.partition(",")[0])
+    system = sources.find(source or name.source)
+    codec = formats.open_codec(format, system, allow_undocumented=source is not None)
+    container = codec.layout.container
+    prefix = 0 if container is None else container.framing
+    wrong = 0
+    reader = open_reader(origin, prefix_bytes=prefix, binary=name.binary)
+    try:
+        for place, message in islice(_messages(reader, origin), count):
+            value = message["value"]
+            head = _head(place, message)
+            if value is None:
+                click.echo(f"-- {head}(no value: a tombstone)")
+                continue
+            value = bytes(reader.prefix_bytes) + value
+            try:
+                said = "; ".join(map(_said, decoded(format, value)))
+                text = readable(value_text(value, codec))
+            except UsageError as error:
+                wrong += 1
+                said, text = str(error).rstrip("."), value.decode(errors="backslashreplace")
+            click.echo(f"-- {head}{said}\n{text}")
+    finally:
+        reader.close()
+    return 1 if wrong else 0
+
+
+def _messages(reader: Reader, origin: str) -> Iterator[tuple[tuple[str, int] | None, dict[str, Any]]]:
+    """Where each message was, None where nobody knows, and its members."""
+    if reader.single:
+        while (records := reader.take(("", 0), 1000)) is not None:
+            yield from ((None, message) for message in records.to_pylist())
+    elif reader.topic_pattern is None:
+        for place, records in reader.others():
+            yield from ((place, message) for message in records.to_pylist())
+    else:
+        if "{" in reader.topic_pattern or not reader.topic_pattern:
+            raise UsageError(f"decode {origin}: name one topic, as in kafka://localhost:9092/orders.")
+        for partition in range(reader.partitions(reader.topic_pattern)):
+            place = reader.topic_pattern, partition
+            while (records := reader.take(place, 1000)) is not None:
+                yield from ((place, message) for message in records.to_pylist())
+
+
+def _head(place: tuple[str, int] | None, message: dict[str, Any]) -> str:
+    parts = [] if place is None else [f"{place[0]}-{place[1]}"]
+    if (key := message.get("key")) is not None:
+        parts.append(f"key {key.decode(errors='backslashreplace')}")
+    parts += [
+        f"header {each['name']}={(each['value'] or b'').decode(errors='backslashreplace')}"
+        for each in message.get("headers") or ()
+    ]
+    return "".join(f"{part}, " for part in parts)
+
+
+def _said(item: Any) -> str:
+    """`UPDATE orders`, a statement, or a mark."""
+    from simulator.truth.decoders.change import Change, Statement
+
+    if isinstance(item, Change):
+        return f"{item.op.name} {item.table}"
+    return f"statement {item.sql}" if isinstance(item, Statement) else str(item.word)
