@@ -1,4 +1,4 @@
-"""What is written about a run: its summary and its record as JSON, and its counters for Prometheus while it lasts."""
+"""Account of a run: summary and record as JSON files, and counters for Prometheus while the run lasts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Account:
-    """Watches a run in this process. Raises OptionError for an address that is none."""
+    """Watches a run in this process. Raises OptionError for an invalid address."""
 
     def __init__(self, about: About, identity: Mapping[str, str]) -> None:
         self._about, self._identity = about, identity
@@ -34,7 +34,7 @@ class Account:
             self._address = parse_address(about.metrics)
 
     def watch(self, sink: Sink, resumed: Resumed | None) -> None:
-        """From before the first message is sent."""
+        """Begins to watch a sink; call it before the first message is sent."""
         if self._about.record is not None or self._address is not None:
             sink.ledger.latencies = self._latencies
         if self._about.record is not None:
@@ -54,14 +54,14 @@ class Account:
         return served(self._address, run, self._latencies)
 
     def document(self, facts: dict[str, Any], failure: Exception | None) -> object:
-        """The record."""
+        """The record as JSON data; `failure` is the error that ended the run."""
         if self._recorder is None:
             return None
         return self._recorder.document({**facts, "run": self._identity}, failure)
 
 
 def facts_of(job: Job, to: str, summary: Summary) -> dict[str, Any]:
-    """The summary with what was run, and where to (without secrets)."""
+    """The summary, together with the job and the destination (without secrets)."""
     return {
         "scenario": job.scenario.file,
         "format": job.format,
@@ -75,7 +75,7 @@ def facts_of(job: Job, to: str, summary: Summary) -> dict[str, Any]:
 
 
 def write(about: About, facts: dict[str, Any], record_of: Callable[[dict[str, Any]], object]) -> None:
-    """The files that are asked for, from the facts of the summary."""
+    """Writes the requested files from the facts of the summary."""
     if about.summary_to is not None:
         _write_json(about.summary_to, facts)
     if about.record is not None:

@@ -1,8 +1,8 @@
-"""Resume files: the position of a run, and everything that a later run must agree with before it takes that position.
+"""Resume files: the position of a run, and everything that a later run must have in common to continue from it.
 
-The file is written before and after each batch that is sent, under another name, and then takes its own, so that it is
-whole at any moment. It names the last message that may have been sent: those up to it that were not acknowledged are
-sent again, and counted. One run at a time has it.
+The file is written before and after each batch: first under another name, then renamed, so it is complete at any
+time. It names the last message that may have been sent: messages up to it without an acknowledgement are sent again,
+and counted. A lock keeps the file to one run at a time.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from simulator.sinks.ledger import Place, Position
 from simulator.sinks.sink import FileState
 
 VERSION: Final = 2
-# The workers of a run that was killed hold its lock until they notice.
+# Seconds to wait for the lock: the workers of a killed run hold it until they notice its end.
 LOCK_SECS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """Where a run is.
+    """Position of a run.
 
-    `identity` names what must not change, `settings` those parts of it that only the open sink knows, `run_id` this run
-    at its destination. `partitions` counts those of each topic used so far, `files` are the states of files at this
-    position, `sent` is the last order key that may have been sent. `repeated` counts messages that may have been sent
-    twice, in all parts of the run, and `seconds` how long they have sent turns; `parts` are the records of the parts
-    before this one, and of this one so far.
+    `identity` holds what must not change, `settings` the part of it that only the open sink knows; `run_id` identifies
+    the run at its destination. `partitions` is the partition count of each topic used so far, `files` the state of each
+    file at this position, `sent` the last order key that may have been sent. `repeated` counts messages that may have
+    been sent twice, `seconds` the time spent sending turns, both over all parts of the run; `parts` are the records of
+    the earlier parts and of the current one so far.
     """
 
     identity: Mapping[str, str]
@@ -53,7 +53,7 @@ class Bookmark:
 
 
 def check(file: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Raises UsageError for a run that is not the one before."""
+    """Raises UsageError if the identity of the run differs from that of the earlier one."""
     if (found := difference(before, now)) is not None:
         raise UsageError(f"--resume {file}: {found}; give the same again, or another file.")
 
@@ -71,7 +71,7 @@ def _shown(value: str | None) -> str:
 
 
 def read(file: Path) -> Bookmark | None:
-    """None where there is no such file yet. Raises UsageError, also for a file that contradicts itself."""
+    """The bookmark in a file; None if the file does not exist. Raises UsageError, also for an inconsistent file."""
     try:
         facts = orjson.loads(file.read_bytes())
         if not isinstance(facts, dict):
@@ -107,7 +107,7 @@ def read(file: Path) -> Bookmark | None:
 
 
 def write(file: Path, mark: Bookmark) -> None:
-    """Put it in the file's place, and on the disk. Raises UsageError."""
+    """Replaces the file atomically and syncs it to disk. Raises UsageError."""
     facts: dict[str, Any] = {
         "version": VERSION,
         "run_id": mark.run_id,
@@ -136,16 +136,16 @@ def write(file: Path, mark: Bookmark) -> None:
 
 
 def merged(before: Position, now: Position) -> Position:
-    """Where a run is that went on from `before`."""
+    """Position of a run that resumed at `before` and reached `now`."""
     arrived: dict[Place, OrderKey] = {**before.acknowledged, **now.acknowledged}
     return Position(now.next or before.next, arrived)
 
 
 class Lock:
-    """Keeps other runs from a resume file, by a lock on the file `FILE.lock` beside it, which goes with the run."""
+    """Keeps other runs from a resume file by a lock on `FILE.lock`, which is removed when the run ends."""
 
     def __init__(self, file: Path) -> None:
-        """Raises UsageError where another run has it."""
+        """Raises UsageError if another run holds the lock."""
         self._path = file.with_name(f"{file.name}.lock")
         self._descriptor: int | None = None
         if sys.platform == "win32":
@@ -164,13 +164,13 @@ class Lock:
         self._descriptor = descriptor
 
     def _taken(self) -> int | None:
-        """A descriptor of the lock's file, locked; None while another run has it."""
+        """Descriptor of the lock file, locked; None while another run holds the lock."""
         import fcntl
 
         descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # the run that had it may have removed the file meanwhile
+            # the run that held the lock may have removed the file meanwhile
             if os.path.exists(self._path) and os.path.samestat(os.fstat(descriptor), os.stat(self._path)):
                 return descriptor
         except BlockingIOError:
@@ -198,7 +198,7 @@ class Lock:
 
 
 def _checked(mark: Bookmark) -> Bookmark:
-    """Raises ValueError for a position that no run can have left."""
+    """The bookmark itself. Raises ValueError for a position that no run can have written."""
     keys = [*mark.position.acknowledged.values(), *([mark.position.next] if mark.position.next else [])]
     if mark.sent is not None and any((key.phase, key.turn) > (mark.sent.phase, mark.sent.turn) for key in keys):
         _damaged("more is acknowledged than was sent")
@@ -251,7 +251,7 @@ def _mapping(facts: Mapping[str, Any], name: str, kind: type, *, least: int = 0)
 
 
 def _places(facts: Mapping[str, Any], name: str, parse: Any) -> list[tuple[Place, Any]]:
-    """Rows of topic, partition and something."""
+    """Parsed rows of topic, partition and one value."""
     return [((_text(topic), _whole(partition)), parse(value)) for topic, partition, value in _list(facts[name])]
 
 

@@ -1,4 +1,4 @@
-"""What a run will send, from a sample of its messages: how many, how large, to which topics, and how long it takes."""
+"""Estimate of a run from a sample of its messages: their number, sizes and topics, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from simulator.run.job import SINGLE_TURNS, Job
 from simulator.run.pacing import Pace
 from simulator.run.plan import Limits
 
-# Row changes that are rendered for the sample.
+# Row changes rendered for the sample.
 SAMPLE: Final = 5000
 
 
 def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[str, Any]:
-    """Of a run with these limits: the sample's sizes, and what they come to for all of it. Raises UsageError."""
+    """Estimate of a run with these limits: sizes in the sample, scaled to the whole run. Raises UsageError."""
     sample = Limits(limits.start_at, min(SAMPLE, limits.changes or SAMPLE), limits.turns)
     plan = job.plan(sample, snapshot=False, most_turns=SINGLE_TURNS).counted()
     if plan.stop is None or plan.stop <= plan.first:
@@ -64,7 +64,7 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
 
 
 def _snapshot(job: Job, turn: int) -> dict[str, int]:
-    """Its rows are counted, its bytes are those of the first rows of each table."""
+    """Size of the snapshot before a turn: all rows counted, bytes estimated from the first rows of each table."""
     stream, renderer = job.stream, job.renderer()
     rows, size = 0, 0.0
     mean = dict[int, float]()

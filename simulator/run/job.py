@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-# Who takes messages one by one waits for a first block of so many turns, and for so many messages of one.
+# Turns of the first block, and messages per slice, for a reader of single messages: it should not wait for a large one.
 SINGLE_TURNS = 1024
 SINGLE_MESSAGES = 1024
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """How many partitions topics have: `each` of them, except for the topics in `named`. Raises UsageError."""
+    """Partition counts of topics: `each`, unless `named` has a count for the topic. Raises UsageError."""
 
     each: int = 1
     named: Mapping[str, int] = field(default_factory=dict)
@@ -57,8 +57,8 @@ class Partitions:
 
 @dataclass(frozen=True)
 class Addressing:
-    """How messages are addressed: what `--route` says (None: the product's default), the pattern of topics (None: the
-    product's own), and the partitions of topics."""
+    """Addressing of messages: the routing rule of `--route` and the topic pattern (None: the product's default each),
+    and the partition counts of topics."""
 
     route: str | None = None
     topic: str | None = None
@@ -66,8 +66,8 @@ class Addressing:
 
 
 class Opened:
-    """The stream and the codec of a job, and the tables that are not sent, shared by all jobs that differ in their
-    addressing alone. A pickled job leaves them behind and opens its own."""
+    """The stream, the codec and the unsent tables of a job, shared by all jobs that differ only in their addressing.
+    They are not pickled: an unpickled job opens its own."""
 
     def __init__(self, stream: Stream | None = None, codec: Codec | None = None) -> None:
         self.stream, self.codec = stream, codec
@@ -79,10 +79,11 @@ class Opened:
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that decides the bytes of messages. Pickled, it makes the same ones in any process.
+    """Everything that decides the bytes of messages. A pickled job makes the same messages in any process.
 
-    `format` is what `-f` says ("": changes alone are read), `broker` the kind of broker that messages are for. With
-    `force` a SQL script continues after errors. `source_chosen`: nothing names the source, and the format's is used.
+    `format` is the text of `-f` ("" for changes without a format), `broker` the kind of broker that the messages are
+    for. With `force` a SQL script continues after errors. `source_chosen`: neither the scenario nor `--source` names a
+    source, so the format's is used.
     """
 
     scenario: Scenario | Script
@@ -99,7 +100,7 @@ class Job:
 
     @property
     def stream(self) -> Stream:
-        """The changes; without a format no product asks for heartbeats. A SQL script is run for them."""
+        """The stream of changes; a SQL script is run for it. A job without a format has no heartbeats of a product."""
         if self.opened.stream is None:
             heartbeat_ms = self.codec.heartbeat_ms if self.format else None
             self.opened.stream = open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=heartbeat_ms)
@@ -114,8 +115,8 @@ class Job:
 
     @property
     def unsent(self) -> Mapping[TableId, str]:
-        """Tables for each type of the source that the format has no rendering for, with their types: they are in the
-        stream, whatever the format, and are not sent."""
+        """Tables of a scenario with one table per source type whose type the format cannot render, with their types.
+        They are in the stream but are not sent."""
         if self.opened.unsent is None:
             types = self.scenario.each_type
             self.opened.unsent = {
@@ -126,8 +127,8 @@ class Job:
         return self.opened.unsent
 
     def renderer(self, partitions: Callable[[str], int] | None = None, *, wall_clock: bool = False) -> Renderer:
-        """What turns blocks into messages. `partitions` overrides those of the job; with `wall_clock` the product
-        writes them now."""
+        """Renderer that turns blocks into messages. `partitions` overrides the job's partition counts; with
+        `wall_clock` the product's write time is the current time."""
         to = self.addressing
         now = now_ms if wall_clock else None
         partitions = partitions or to.partitions
@@ -138,12 +139,12 @@ class Job:
     def addressed(
         self, *, route: str | None = None, topic: str | None = None, partitions: Partitions = Partitions()
     ) -> Job:
-        """The same job for these topics and partitions. Raises UsageError for a route that cannot be."""
+        """The same job for these topics and partitions. Raises UsageError for an invalid route."""
         self._route(route)
         return replace(self, addressing=Addressing(route, topic, partitions))
 
     def to_topic(self, pattern: str | None) -> Job:
-        """The same job for topics of a pattern; None: the product's own."""
+        """The same job with this topic pattern; None: the product's default."""
         return replace(self, addressing=replace(self.addressing, topic=pattern))
 
     def _route(self, text: str | None) -> Route:
@@ -171,29 +172,29 @@ class Job:
 
     @property
     def runs_on_server(self) -> bool:
-        """Whether a database server runs the script: its log is not the same twice."""
+        """Whether a database server runs the script: two runs then have different logs."""
         return is_script(self.scenario.file) and bool(self.scenario.engine)  # type: ignore[union-attr]
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Types of the source that the format has no rendering for."""
+        """Source types that the format cannot render."""
         return tuple(dict.fromkeys(self.unsent.values()))
 
     @property
     def failure(self) -> UsageError | None:
-        """The error that ended a SQL script: to be raised when all that went before it is delivered."""
+        """The error that ended a SQL script; raise it after all earlier messages are delivered."""
         return self.stream.failure
 
     # ------------------------------------------------------------------------------------------------------------- work
 
     def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
-        """Which blocks a run has. `snapshot` None: what the scenario says."""
+        """Plan of a run's blocks. `snapshot` None: as the scenario says."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
         unit = self.codec.layout.packing.window_turns(self.stream.block_turns) if self.format else 1
         return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
 
     def check_end(self, limits: Limits) -> None:
-        """Raises UsageError for limits that end no run of this scenario."""
+        """Raises UsageError if the run would never end with these limits."""
         if self.stream.turns is None and limits.changes is None and limits.turns is None:
             raise UsageError(f"{self.scenario.file} has no end: give a limit of row changes, or turns.")
 
@@ -225,7 +226,7 @@ def open_job(scenario: Any, format: str, *, settings: Sequence[str] = (), **opti
 
 
 def job_of(subject: Subject, broker: str | None = None) -> Job:
-    """Load and check everything that decides bytes. `broker` is the kind that messages go to; None: the subject's.
+    """Loads and checks everything that decides bytes. `broker` is the kind that messages go to; None: the subject's.
     Raises UsageError before anything is written."""
     broker = broker or subject.broker
     if broker not in (offered := find(parse_format(subject.format)[0]).brokers) and broker not in brokers():
@@ -250,7 +251,7 @@ def job_of(subject: Subject, broker: str | None = None) -> Job:
 
 
 def changes_of(subject: Subject) -> Job:
-    """The job of a subject without a format: its changes alone. Raises UsageError."""
+    """The job of a subject without a format, which has changes but no messages. Raises UsageError."""
     loaded, system = _loaded(subject)
     return Job(resolve(loaded, system, seed=subject.seed), system, "", force=subject.force)
 
@@ -267,7 +268,7 @@ def _loaded(subject: Subject) -> tuple[Loaded | Script, Source]:
 
 
 def _fitting(subject: Subject, broker: str, loaded: Loaded | Script) -> Source | None:
-    """The source of a run that names none: the first that the format and its options are for. None: the scenario's."""
+    """The source of a run that names none: the first that the format and its options support. None: the scenario's."""
     if subject.source is not None:
         return None
     offered = find(parse_format(subject.format)[0])

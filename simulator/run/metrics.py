@@ -14,7 +14,7 @@ from simulator.run.record import Latencies
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """`127.0.0.1:9100`. Raises OptionError."""
+    """Host and port of `127.0.0.1:9100`. Raises OptionError."""
     match = re.fullmatch(r"([^\s:]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", text)
     if match is None or int(match[2]) > 65535:
         raise OptionError(f"--metrics {text}: write a host and a port, as in 127.0.0.1:9100.")
@@ -23,7 +23,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 @contextmanager
 def served(address: tuple[str, int], run: Run, latencies: Latencies) -> Iterator[int]:
-    """Answers while the run lasts; gives the port, which the system chooses for 0. Raises SinkError."""
+    """Serves the counters while the run lasts; yields the port (the system chooses one for 0). Raises SinkError."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -35,7 +35,7 @@ def served(address: tuple[str, int], run: Run, latencies: Latencies) -> Iterator
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing."""
+            """Logs nothing: requests do not belong on stderr."""
 
     try:
         server = ThreadingHTTPServer(address, Handler)

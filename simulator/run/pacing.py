@@ -1,4 +1,4 @@
-"""How fast a run goes on the wall clock: a constant rate, or one that changes over time.
+"""Pacing of a run on the wall clock: a constant rate, or one that changes over time.
 
 50000/s              constant: row changes a second; k and m stand for thousands and millions
 ramp:1k..50k/10m     from 1,000 to 50,000 in ten minutes, then 50,000
@@ -32,20 +32,21 @@ _RATE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)\s*(messages|b|)", re.IGNO
 _SCALES: Final = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 _UNITS: Final[dict[str, Unit]] = {"": "changes", "messages": "messages", "b": "bytes"}
 _SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-# The highest rate, and the longest time in seconds.
+# Highest rate, and longest time in seconds.
 MOST: Final = 1e12
-# Share of a period in which a spike is high.
+# Share of a period during which a spike has its high rate.
 SPIKE_SHARE: Final = 0.1
-# Bytes of a row change as a message, about.
+# Approximate bytes of a row change as a message.
 CHANGE_BYTES: Final = 500
 
 
 @dataclass(frozen=True)
 class Pace:
-    """`due(seconds)`: how many row changes, messages or bytes may have been sent this long after the start.
+    """Rates over time. `due(seconds)`: row changes, messages or bytes that may have been sent this long after the
+    start.
 
-    `points` are seconds and rates: straight from one to the next, and the last rate goes on. A wave has two: its low
-    rate, and after one period its high rate.
+    `points` are (seconds, rate): the rate is linear between two points, and the last rate goes on. A wave has two
+    points: its low rate at 0, and its high rate after one period.
     """
 
     unit: Unit
@@ -58,7 +59,7 @@ class Pace:
 
     @property
     def high_changes(self) -> float:
-        """Row changes a second at the highest rate, about."""
+        """Approximate row changes a second at the highest rate."""
         return self.high / CHANGE_BYTES if self.unit == "bytes" else self.high
 
     def due(self, seconds: float) -> float:
@@ -75,7 +76,7 @@ class Pace:
 
     @cached_property
     def _areas(self) -> list[float]:
-        """How many are due at each point."""
+        """Amount due at each point."""
         areas = [self.points[0][0] * self.points[0][1]]
         for (begin, low), (end, high) in pairwise(self.points):
             areas.append(areas[-1] + (end - begin) * (low + high) / 2)
@@ -98,7 +99,7 @@ class Pace:
         return self._areas[at] + rate * passed + slope * passed * passed / 2
 
     def seconds(self, count: int) -> float:
-        """After how long so many are due, to a thousandth."""
+        """Seconds after which `count` are due, to a thousandth."""
         low, high = 0.0, 1.0
         while self.due(high) < count:
             low, high = high, 2 * high
@@ -109,14 +110,15 @@ class Pace:
 
 
 class Schedule:
-    """A pace on the wall clock: how many may have been sent by now, when each was due, and how far a run is behind.
+    """A pace on the wall clock: the amount allowed by now, the due time of each item, and the lag of a run.
 
-    All counts are in the pace's unit. Between two calls of `allowed` the rate counts as constant: they are so close to
-    each other that this is right for each shape. `seconds` count from the start of the pace.
+    All counts are in the pace's unit. Between two calls of `allowed` the rate counts as constant: calls are close
+    enough together that this is exact enough for each shape. `seconds` count from the start of the pace.
     """
 
     def __init__(self, pace: Pace, before: float = 0.0) -> None:
-        """`before`: seconds of the pace that earlier parts of a resumed run have used; it goes on behind them."""
+        """`before`: seconds of the pace that earlier parts of a resumed run have used; this part continues after
+        them."""
         self.pace = pace
         self._before = before
         self._began = 0.0
@@ -126,17 +128,17 @@ class Schedule:
         self._last = 0.0  # when the last of them were sent
 
     def begin(self, began: float) -> None:
-        """When the pace began, on the monotonic clock."""
+        """Sets the start of the pace, on the monotonic clock."""
         self._began, self.has_begun = began, True
 
     def wanted(self, seconds: float) -> float:
-        """How many the pace wants by then."""
+        """Amount that the pace asks for by then."""
         return self.pace.due(self._before + seconds) - self.pace.due(self._before)
 
     def allowed(self, seconds: float) -> float:
-        """How many may have been sent by now."""
+        """Amount that may have been sent by now."""
         allowed = self.wanted(seconds)
-        # nobody asks again when something was due that was sent before
+        # due times of items that are sent are not needed any more
         while len(self._allowed) > 1 and self._allowed[1] <= self.sent:
             del self._allowed[0], self._times[0]
         self._times.append(seconds)
@@ -144,24 +146,24 @@ class Schedule:
         return allowed
 
     def send(self, sent: int, seconds: float) -> None:
-        """Note that `sent` of them are sent by now."""
+        """Notes that `sent` of them are sent by now."""
         self.sent, self._last = sent, seconds
 
     def due(self, numbers: Ints) -> Seconds:
-        """When each of these, numbered from the start, was due: seconds of the monotonic clock."""
+        """Due time of each item, numbered from the start: seconds of the monotonic clock."""
         return self._began + np.interp(numbers, self._allowed, self._times)
 
     def behind(self, seconds: float) -> float:
-        """How many are due by now and not sent."""
+        """Amount that is due by now but not sent."""
         return max(0.0, self.wanted(seconds) - self.sent)
 
     def rates(self) -> tuple[float, float]:
-        """Averages per second until the last was sent: as the pace asked for, and as reached."""
+        """Average rates per second until the last item was sent: the requested one, and the reached one."""
         return (self.wanted(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:
-    """What `--rate` says. Raises OptionError for anything but the forms above."""
+    """The pace of a `--rate` text. Raises OptionError for anything but the forms above."""
     shape, colon, rest = text.strip().partition(":")
     if shape.lower() == "curve":
         return _read_curve(Path(rest), text)

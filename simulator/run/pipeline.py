@@ -1,4 +1,4 @@
-"""A run: the blocks of a plan are generated, rendered and sent. Threads, pacing, the wall clock, counters are here."""
+"""A run: generates, renders and sends the blocks of a plan. Threads, pacing, wall clock and counters are here."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from simulator.stream.engine.block import Block, SnapshotBlock, TurnBlock
 T = TypeVar("T")
 
 REPORT_SECONDS = 0.5
-# A paced run sends what has become due this often; each time costs about a millisecond.
+# Seconds between two sends of a paced run; each costs about a millisecond.
 TICK_SECONDS = 0.01
-# A resumed run notes this often what it is about to send and what has arrived.
+# Seconds between two updates of the resume file.
 NOTE_SECONDS = 0.1
-# After a second Ctrl-C nobody waits for a sink that is stuck.
+# Seconds to wait for a stuck sink after a second Ctrl-C.
 ABANDON_SECONDS = 2.0
 
 
 @dataclass
 class Summary:
-    """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
-    splitting; `messages` were sent of them; `delivered` and `failed` are what the sink reports of these. The rates are
-    row changes, messages or bytes a second (`rate_unit`), as the pace wanted them on average and as they were sent;
-    `repeated` counts messages that were sent again, in all parts of a run that was resumed, since a part that ended or
-    a broken connection left open whether they had arrived; `repeated_in` has them by topic and partition. Of the `ddl`
-    statements that occurred the product did not send `ddl_not_sent`."""
+    """Results of a run. `changes` counts the row changes of the turns from `first_turn` up to `next_turn`, before
+    splitting; `messages` counts the messages sent for them; `delivered` and `failed` are the sink's counts of these.
+    The rates are row changes, messages or bytes a second (`rate_unit`): the average that the pace asked for, and the
+    reached one. `repeated` counts messages that were sent again, in all parts of a resumed run, since an ended part or
+    a broken connection left open whether they had arrived; `repeated_in` has them by topic and partition. `ddl` counts
+    the statements that occurred, `ddl_not_sent` those of them that the product did not send."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -72,10 +72,10 @@ class Summary:
 
 
 class Stage(Generic[T]):
-    """A step of the line in a thread of its own, so that generating changes, rendering and sending overlap.
+    """A step of the pipeline in a thread of its own: generating changes, rendering and sending overlap.
 
-    What comes in is worked on in its order. At most `waiting` items wait: a slow stage slows down those before it. What
-    the work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
+    Items are processed in order. At most `waiting` items wait: a slow stage slows down those before it. An error of the
+    work is raised again by the next call, in whichever thread makes it, and so travels back up the pipeline.
     """
 
     def __init__(self, name: str, work: Callable[[T], None], waiting: int = 1) -> None:
@@ -90,18 +90,18 @@ class Stage(Generic[T]):
         self._check()
 
     def finish(self) -> None:
-        """Wait until everything is worked on."""
+        """Waits until all items are processed. Raises the error of the work."""
         self.wait()
         self._check()
 
     def wait(self) -> None:
-        """Wait until everything is worked on, or the work raised an error."""
+        """Waits until all items are processed, or the work has failed."""
         self._put(None)
         while self._thread.is_alive():
             self._thread.join(0.1)
 
     def abandon(self) -> None:
-        """Begin nothing more; after `finish` there is nothing left to do."""
+        """Begins no further item; after `finish` there is nothing left to do."""
         while self._thread.is_alive():
             try:
                 self._queue.get_nowait()
@@ -131,10 +131,10 @@ class Stage(Generic[T]):
 
 
 class Rendering(Protocol):
-    """What makes messages of blocks: of those that were begun, `finish` gives the next.
+    """Renders blocks as messages: `begin` starts a block, `finish` returns the next one that was started.
 
-    `ahead` blocks may be begun before the first is finished. `elsewhere`: other processes do the work, and `finish`
-    only waits for them; else two threads begin and finish blocks.
+    `ahead` blocks may be started before the first is finished. `elsewhere`: other processes do the work and `finish`
+    only waits for them; otherwise two threads start and finish blocks.
     """
 
     ahead: int
@@ -179,7 +179,7 @@ class Run:
         self._turns_begun = False
         if resumed is not None:
             resumed.seconds = lambda: self._before + (self.elapsed if self._turns_begun else 0.0)
-        self._ended = False  # within a block: nothing of what is rendered behind it is sent
+        self._ended = False  # within a block: nothing that is rendered after it is sent
         self._stages: list[Stage[Any]] = []
 
     @property
@@ -188,7 +188,7 @@ class Run:
 
     @property
     def lag(self) -> float:
-        """Row changes, messages or bytes behind the rate."""
+        """Row changes, messages or bytes by which the run lags behind the rate."""
         clock = self._clock
         return clock.behind(self.elapsed) if clock is not None and clock.has_begun else 0.0
 
@@ -199,7 +199,7 @@ class Run:
         return clock.wanted(self.elapsed) if clock is not None and clock.has_begun else 0.0
 
     def __call__(self) -> Summary:
-        """Run to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
+        """Runs to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
         summary = self.summary
         self._began = started = time.monotonic()
         sender = Stage[Rendered]("sender", self._send)
@@ -214,7 +214,7 @@ class Run:
                 self._generate(renderer)
                 for stage in self._stages:
                     stage.finish()
-            except (UsageError, WorkerEnded) as error:  # what was rendered before is sent and counted
+            except (UsageError, WorkerEnded) as error:  # blocks rendered before it are sent and counted
                 for stage in self._stages:
                     stage.wait()
                 self.sink.flush()
@@ -247,12 +247,12 @@ class Run:
         return summary
 
     def abandon(self) -> None:
-        """Wait for nothing more: what is on its way counts as failed."""
+        """Stops waiting: messages in flight count as failed."""
         self.sink.close()
         self.summary.delivered, self.summary.failed = self.sink.delivered, self.sink.failed
 
     def _keep(self, resumed: Resumed, *, done: bool) -> None:
-        """Keep the position at the end of a run. That it cannot be kept hides no failure of the run."""
+        """Saves the position at the end of a run. An error of saving does not hide a failure of the run."""
         failure = sys.exception()
         try:
             resumed.save(self.sink, done=done)
@@ -263,7 +263,7 @@ class Run:
                 raise type(failure)(f"{failure} {error}") from None
 
     def _reached(self) -> str:
-        """What has been delivered when a run fails between two blocks, and how to go on."""
+        """Sentence for a run that fails between two blocks: what has been delivered, and how to continue."""
         turn = self.summary.next_turn
         if turn == self.summary.first_turn:
             return f"{self.summary.snapshot_rows:,} snapshot rows and no turn were delivered: run it again"
@@ -271,7 +271,7 @@ class Run:
         return f"all messages up to turn {turn - 1} were delivered: {how}"
 
     def _generate(self, renderer: Stage[Any]) -> None:
-        """The snapshot, if asked for, and the stream up to its limits."""
+        """Generates the snapshot, if requested, and the stream up to its limits."""
         for rows in self.plan.snapshot_blocks():
             if self.stop:
                 return
@@ -289,8 +289,8 @@ class Run:
                 return
 
     def _make_topics(self) -> None:
-        """Before the rate's clock begins: making a topic takes a broker a tenth of a second and more. One that cannot
-        be made is an error when a message goes there."""
+        """Creates topics before the rate's clock begins: a broker takes a tenth of a second and more for each. A topic
+        that cannot be created is an error when the first message goes to it."""
         topics = self.renderer.router.topics
         for topic in {topics.of(table.id) for table in self.plan.stream.first_tables}:
             with suppress(SimulatorError):
@@ -299,7 +299,7 @@ class Run:
     # ------------------------------------------------------------------------------------------------------------ send
 
     def _send(self, item: Rendered) -> None:
-        """Send a block and count what is sent: all of it, but for a paced run that ends within."""
+        """Sends a block and counts the sent messages: all of them, unless a paced run ends within the block."""
         if self._ended or self.stop:
             return
         block, stop = item.block, item.block.first_turn + item.block.turns
@@ -329,7 +329,7 @@ class Run:
             self._count_block(block, first, stop)
 
     def _deliver(self, messages: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
-        """Send, and count what the sink has taken on, whether it failed or not."""
+        """Sends messages, and counts those that the sink has accepted, even if sending fails."""
         before = self.sink.ledger.sent
         try:
             self.sink.send(messages, due=due, whole=whole)
@@ -338,7 +338,7 @@ class Run:
                 self._count(messages)
 
     def _count_block(self, block: Block, first: int, stop: int) -> None:
-        """The turns [first, stop) of a block."""
+        """Counts the turns [first, stop) of a block."""
         summary = self.summary
         whole = first == block.first_turn and stop == block.first_turn + block.turns
         if summary.next_turn == summary.first_turn:  # of a resumed run the first turns of this block arrived before
@@ -355,7 +355,8 @@ class Run:
         summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
 
     def _send_paced(self, messages: MessageBatch, clock: Schedule) -> int:
-        """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""
+        """Sends as the pace allows; when time is up, up to the next transaction border. Returns the number of
+        messages."""
         if not clock.has_begun:  # it waits for the first block
             self._began = time.monotonic()
             clock.begin(self._began)
@@ -409,7 +410,7 @@ class Run:
 
 
 def _amounts(messages: MessageBatch, unit: Unit) -> Ints:
-    """How much each message counts at a pace of this unit."""
+    """Amount of each message in the unit of a pace."""
     match unit:
         case "changes":
             return np.asarray(messages["changes"]).astype(np.int64)

@@ -1,6 +1,6 @@
-"""Which blocks a run has: its limits as ranges of turns and of snapshot rows, found by arithmetic and by counting.
+"""Plan of a run: its limits as blocks of turns and of snapshot rows, found by arithmetic and by counting.
 
-It takes no thread, draws no value and renders no message. Any process can plan, and generate any of the blocks alone.
+Planning starts no thread, draws no value and renders no message. Any process can plan, and generate any block alone.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from simulator.errors import UsageError
 from simulator.stream.engine.block import FARTHEST, SnapshotBlock, Stream, TurnBlock
 
-# Blocks that are counted at once to find where a limit ends: first one, then twice as many each time, up to this.
+# Blocks counted together to find the end of a limit: first one, then twice as many each time, up to this.
 MOST_COUNTED = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where a run begins, and where it ends, each at a transaction border: after so many row changes or turns, or
-    after seconds on the wall clock."""
+    """Begin and end of a run, each at a transaction border: a number of row changes or turns, or seconds on the wall
+    clock."""
 
     start_at: int = 0
     changes: int | None = None
@@ -31,12 +31,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """The turns [first, stop) of a stream in blocks of `step` turns, after a snapshot if one is asked for.
+    """The turns [first, stop) of a stream in blocks of `step` turns, after a snapshot if one is requested.
 
-    `stop` is None for a run without end, `reach` the last border that the stream can have where its numbers are full at
-    some turn; `changes` is the limit of row changes that may end the run before. Block `number` is the same range of
-    turns in every run with the same `step`, but for the ends of the run. An interrupted run ends at a multiple of
-    `unit` turns.
+    `stop` is None for a run without end. `reach` is the last transaction border of the stream if its numbers run out at
+    some turn. `changes` is the limit of row changes, which may end the run earlier. Block `number` is the same range of
+    turns in every run with the same `step`, except for the first and last block of the run. An interrupted run ends at
+    a multiple of `unit` turns.
     """
 
     stream: Stream
@@ -49,15 +49,15 @@ class Plan:
     unit: int = 1
 
     def border(self, turn: int) -> int:
-        """The first turn, at or after one, at which the run may be interrupted."""
+        """The first turn at or after `turn` at which the run may be interrupted."""
         return self.stream.border(-(-turn // self.unit) * self.unit)
 
     def snapshot_blocks(self) -> Iterator[SnapshotBlock]:
-        """The blocks of the snapshot, if one is asked for."""
+        """The blocks of the snapshot, if one is requested."""
         return self.stream.snapshot_blocks(self.first) if self.snapshot else iter(())
 
     def block(self, number: int) -> TurnBlock:
-        """A block by its number, whatever the limit of row changes. It has no turns where the run has none of it."""
+        """A block by its number, without the limit of row changes. It is empty if it lies outside of the run."""
         first, stop = (self._border(each * self.step) for each in (number, number + 1))
         return TurnBlock(number, first, max(first, stop))
 
@@ -76,8 +76,8 @@ class Plan:
             yield block
 
     def growing_blocks(self, turns: int) -> Iterator[TurnBlock]:
-        """The same turns, for who waits for the first message: in blocks of so many, then of twice as many each time,
-        up to whole ones."""
+        """The same turns in growing blocks, for a caller that waits for the first message: `turns` first, then twice as
+        many each time, up to `step`."""
         for block in self.blocks():
             at = block.first
             while (stop := self.border(at + turns)) < block.stop:
@@ -86,15 +86,15 @@ class Plan:
             yield TurnBlock(block.number, at, block.stop)
 
     def all_blocks(self) -> Iterator[SnapshotBlock | TurnBlock]:
-        """The snapshot's and then the stream's."""
+        """The blocks of the snapshot, then those of the stream."""
         yield from self.snapshot_blocks()
         yield from self.blocks()
 
     def counted(self, changes_of: Callable[[range], Iterable[int]] | None = None, *, most: int = MOST_COUNTED) -> Plan:
         """The plan with the turn at which its limit of row changes ends it.
 
-        Blocks are counted apart, by their numbers, and added up; `changes_of` may count some of them in other
-        processes, `most` of them at once. Raises UsageError after the last turn that the stream can have.
+        Blocks are counted separately, by their numbers, and added up; `changes_of` may count them in other processes,
+        up to `most` of them at once. Raises UsageError after the last turn that the stream can have.
         """
         if self.changes is None:
             return self
@@ -118,13 +118,13 @@ class Plan:
         return [int(self.stream.count(each.first, each.stop).sum()) if each.stop > each.first else 0 for each in blocks]
 
     def shortened(self, changes: float) -> Plan:
-        """The plan in blocks of about so many row changes, if its own have more."""
+        """The plan in blocks of about `changes` row changes, if its own blocks have more."""
         block = self.block(self.first // self.step)
         each = self.count([block.number])[0] / max(block.stop - block.first, 1)
         return replace(self, step=min(self.step, max(16, int(changes / max(each, 1e-9)))))
 
     def check_reach(self) -> None:
-        """Raises UsageError where the run goes beyond the last turn that the stream can have."""
+        """Raises UsageError if the run goes beyond the last turn that the stream can have."""
         if self.reach is not None and (self.stop is None or self.stop > self.reach):
             self.stream.count(self.reach, self.stream.border(self.reach + 1))
 
@@ -141,7 +141,7 @@ class Plan:
                 self.check_reach()
 
     def _stop_in(self, block: TurnBlock, changes: int) -> int:
-        """The first transaction border at or after so many row changes of a block."""
+        """The first transaction border of a block at or after `changes` row changes."""
         done = np.cumsum(self.stream.count(block.first, block.stop))
         return min(block.stop, self.stream.border(block.first + int(np.searchsorted(done, changes)) + 1))
 
@@ -152,8 +152,8 @@ class Plan:
 
 
 def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None, unit: int = 1) -> Plan:
-    """The plan of a run; its blocks have `most_turns` turns at the most, and begin at multiples of `unit`. Raises
-    UsageError where the stream has no turn to begin with."""
+    """The plan of a run; its blocks have at most `most_turns` turns and begin at multiples of `unit`. Raises UsageError
+    if the stream does not have the first turn."""
     for name, turns in (("--start-at", limits.start_at), ("--turns", limits.turns or 0)):
         if not 0 <= turns <= FARTHEST:
             raise UsageError(f"{name} {turns}: it is a number from 0 to {FARTHEST}.")

@@ -1,4 +1,4 @@
-"""What a run sent and how it went, as one JSON document (`--record`): a later check works from it."""
+"""Record of a run as one JSON document (`--record`): messages sent and their outcome, the input of a later check."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from simulator.sinks.sink import Sink
 
 PACKAGES: Final = ("cdc-simulator", "confluent-kafka", "pika", "rocketmq-client-python", "pyarrow", "pyspark")
 
-# Seconds from a microsecond to twelve days, sixteen buckets for each doubling.
+# Bucket edges in seconds, from a microsecond to twelve days: sixteen buckets for each doubling.
 EDGES: Final = np.concatenate([[0.0], 1e-6 * 2.0 ** (np.arange(40 * 16) / 16)])
 
 
 class Latencies:
-    """How long messages took from when they were due to their acknowledgement.
+    """Histogram of latencies: seconds from the due time of a message to its acknowledgement.
 
-    Counts are in buckets of a twentieth of their size, as an HdrHistogram has them.
+    Each bucket is about a twentieth of its value wide, like those of HdrHistogram.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Latencies:
             self.most = max(self.most, float(seconds.max()))
 
     def percentiles(self) -> dict[str, float]:
-        """Milliseconds: no more than so many percent of messages took longer than this."""
+        """Percentiles of the latency, in milliseconds."""
         total = int(self._counts.sum())
         if not total:
             return {}
@@ -56,13 +56,13 @@ class Latencies:
 class Recorder:
     """Watches a sink: a digest of what goes to each partition.
 
-    A digest is a SHA-256 of the partition's values, each with a newline behind it: that of the file that `file:DIR`
-    would have written.
+    A digest is the SHA-256 of the partition's values, each followed by a newline: that of the file that `file:DIR`
+    would write.
     """
 
     def __init__(self, sink: Sink, latencies: Latencies) -> None:
-        """A run that goes on sets `resumed_from`, its first order key that may be missing, and `earlier`, the parts of
-        the run before it."""
+        """A resumed run sets `resumed_from`, the first order key that may be missing, and `earlier`, the records of the
+        run's earlier parts."""
         self._sink = sink
         self.resumed_from: OrderKey | None = None
         self.earlier: Sequence[dict[str, Any]] = ()
@@ -82,7 +82,7 @@ class Recorder:
         return {place: digest.hexdigest() for place, digest in self._digests.items()}
 
     def part(self) -> dict[str, Any]:
-        """What this part of the run has sent so far: it is kept with the position, for the record of the whole run."""
+        """Record of this part of the run so far; the resume file keeps it for the record of the whole run."""
         ledger = self._sink.ledger
         return {
             "resumed_from": _text(self.resumed_from),
@@ -95,8 +95,8 @@ class Recorder:
         }
 
     def document(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
-        """`facts` are those of the summary. `total` adds the parts of a run that was resumed; messages that were sent
-        again are counted in each of them."""
+        """The record; `facts` are those of the summary. `total` adds up the parts of a resumed run; messages that were
+        sent again are counted in each part."""
         this = self.part()
         parts = [*self.earlier, this]
         total = {name: sum(part[name] for part in parts) for name in ("messages", "delivered", "failed")}
@@ -116,7 +116,7 @@ class Recorder:
 
 
 def partition(progress: Progress) -> dict[str, Any]:
-    """What happened on a partition."""
+    """Record of one partition."""
     return {
         "topic": progress.topic,
         "partition": progress.partition,
@@ -132,7 +132,7 @@ def partition(progress: Progress) -> dict[str, Any]:
 def document(
     facts: dict[str, Any], position: OrderKey | None, partitions: Sequence[dict[str, Any]], failure: Exception | None
 ) -> dict[str, Any]:
-    """The record of a run, whatever led it. `position`: where it would go on."""
+    """The record of a run on any engine. `position`: where a resumed run would continue."""
     return {
         "version": 1,
         **facts,

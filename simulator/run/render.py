@@ -27,7 +27,7 @@ from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBloc
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
-    """Whether a format has a rendering for every column of a table: tried with an insert of one row."""
+    """Whether a format can render every column of a table; it is tried with an insert of one row."""
     literals = [source.boundary_values(column.type)[0] for column in table.columns]
     image = tuple(
         source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
@@ -44,13 +44,12 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
 
 
 class Renderer:
-    """Blocks of changes in, messages in stream order out: the pure part of the line.
+    """Turns blocks of changes into messages in stream order: the pure part of the pipeline.
 
-    `unsent`: tables of the stream about which nothing is sent. `now_ms`, where it is given, is the clock that the
-    product's write time is read from.
+    `unsent`: tables of the stream that are not sent. `now_ms`, if given, is the clock for the product's write time.
     """
 
-    # Blocks that may wait between `begin` and `finish`, which are for two threads.
+    # Blocks that may wait between `begin` and `finish`, which two threads call.
     ahead = 1
     elsewhere = False
 
@@ -70,7 +69,7 @@ class Renderer:
         self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables, database=stream.database)
 
     def needed(self, table: Table, kind: Kind) -> Collection[int] | None:
-        """Places of the columns that the messages of a kind are made of; None: all of them."""
+        """Indexes of the columns that messages of a kind need; None: all columns."""
         layout = self.codec.layout
         split = self.router.split_by(table) if kind is UPDATE else ()
         halves = kind is UPDATE and (split != () or self.stream.source.key_is_fixed)
@@ -87,7 +86,7 @@ class Renderer:
         return positions
 
     def begin(self, where: TurnBlock | SnapshotBlock) -> tuple[Block, bool]:
-        """A block, and whether it is of the snapshot."""
+        """A block, and whether it belongs to the snapshot."""
         return self.stream.read_block(where, self.needed), isinstance(where, SnapshotBlock)
 
     def finish(self, begun: tuple[Block, bool]) -> Rendered:
@@ -96,18 +95,18 @@ class Renderer:
         return Rendered(block, self.parts(block), snapshot)
 
     def close(self) -> None:
-        """Nothing: it holds no process."""
+        """No resources to release."""
 
     def render_block(self, where: TurnBlock | SnapshotBlock) -> MessageBatch | None:
-        """The messages of a block, wherever it is."""
+        """The messages of a block by its position in the stream or snapshot; None if there are none."""
         return self.render(self.stream.read_block(where, self.needed))
 
     def render(self, block: Block) -> MessageBatch | None:
-        """The messages of a block in stream order, None if there are none."""
+        """The messages of a block in stream order; None if there are none."""
         return _assembled(block, self.parts(block))
 
     def parts(self, block: Block) -> list[Part]:
-        """The messages of a block, a part for a table version and kind."""
+        """The messages of a block: one part for each table version and kind of change."""
         changes = self._sent(block)
         for step in self.codec.layout.steps:
             changes = step(changes)
@@ -120,7 +119,7 @@ class Renderer:
         return [part for part in parts if len(part)]
 
     def _sent(self, block: Block) -> Changes:
-        """The changes that the product sends, updates split, and all events of a block, with the time of writing."""
+        """The changes and events of a block that the product sends: updates split, write time stamped."""
         write_ms = None if self._now_ms is None else self._now_ms()
         block = self._without_unsent(block)
         batches = [batch for batch in block.batches if self.codec.sends(batch.kind)]
@@ -138,7 +137,7 @@ class Renderer:
         return Changes(halves, events, self.stream, block.snapshot_turn)
 
     def _without_unsent(self, block: Block) -> Block:
-        """A block without the tables about which nothing is sent."""
+        """A block without the tables that are not sent."""
         if not self._unsent:
             return block
         batches = tuple(batch for batch in block.batches if batch.table.id not in self._unsent)
@@ -150,7 +149,7 @@ class Renderer:
         return table is not None and table.id in self._unsent
 
     def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
-        """The changes with the time at which the product writes them."""
+        """The changes, stamped with the time at which the product writes them."""
         if write_ms is not None:
             written = np.full(len(batch), write_ms, dtype=np.int64)
         elif self.stream.delay is not None:
@@ -166,13 +165,13 @@ class Renderer:
 
 
 def renders_images(codec: Codec, stream: Stream) -> bool:
-    """Whether the product works with what the source's log holds of rows."""
+    """Whether the row images in the source's log are enough for the product."""
     works = codec.layout.row_images
     return stream.partial_images is None or works is None or stream.row_image in works
 
 
 def refusal(codec: Codec, stream: Stream) -> UsageError:
-    """The error of a product that needs whole row images, about a stream whose log lacks columns."""
+    """Error of a product that needs complete row images, for a stream whose log lacks columns."""
     format = codec.format
     return UsageError(
         f"-f {format.id}: {format.product} requires whole row images, and the log of {stream.file} has partial ones: "
@@ -182,18 +181,18 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A block and its messages, in parts, which another thread puts together."""
+    """A block and its messages in parts; another thread joins them."""
 
     block: Block
     parts: Sequence[Part]
     snapshot: bool
 
     def messages(self) -> MessageBatch | None:
-        """The messages in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
+        """The messages in stream order; None if there are none. Raises UsageError for more than 2 GiB."""
         return _assembled(self.block, self.parts)
 
     def finished(self, room_of: RoomOf) -> Rendered:
-        """The messages as one part, and of the block only what is counted. `room_of` gives memory for values."""
+        """The messages as one part, with only the counts of the block. `room_of` allocates memory for values."""
         messages = _assembled(self.block, self.parts, room_of)
         return replace(
             self, block=replace(self.block, batches=()), parts=() if messages is None else (part_of(messages),)
@@ -207,7 +206,7 @@ def _assembled(block: Block, parts: Sequence[Part], room_of: RoomOf = ARROW) -> 
 
 @contextmanager
 def _sizes_named(batches: Sequence[ChangeBatch]) -> Iterator[None]:
-    """Raises UsageError, which names the largest column, where messages do not fit into an array of Arrow."""
+    """Raises UsageError, which names the largest column, if messages do not fit into one Arrow array."""
     try:
         yield
     except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
@@ -218,7 +217,7 @@ def _sizes_named(batches: Sequence[ChangeBatch]) -> Iterator[None]:
 
 
 def _too_large(batch: ChangeBatch) -> str:
-    """An array of Arrow holds 2 GiB."""
+    """Error text for messages larger than the 2 GiB of an Arrow array."""
     sizes = [array.nbytes for array in batch.image()]
     widest = batch.table.columns[sizes.index(max(sizes))].name
     return (

@@ -1,7 +1,7 @@
-"""What a run is asked to do, as the command line, the library and Spark say it: plain values, checked alone.
+"""Request for a run, as the command line, the library and Spark make it: plain values, each checked by itself.
 
-`simulator.run.session` makes a run of them. Nothing here loads a scenario, so that a command can name these types
-before it does anything.
+`simulator.run.session` turns them into a run. Nothing here loads a scenario: a command can import these types before
+it does anything.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is simulated, and as which format: the options `-f`, `--source`, `--seed`, `--set`, `--start` …
+    """Subject of a run, the scenario and the format: options `-f`, `--source`, `--seed`, `--set`, `--start` …
 
-    `scenario` is a file, the name of a shipped scenario, or a draft; `broker` the kind of broker whose conventions
-    apply where messages go to none. Raises UsageError for arguments of a wrong type.
+    `scenario` is a file, the name of a shipped scenario, or a draft; `broker` is the kind of broker whose conventions
+    apply if messages go to no broker. Raises UsageError for arguments of a wrong type.
     """
 
     scenario: str | Path | Draft
@@ -53,7 +53,7 @@ class Subject:
 
     @cached_property
     def all_settings(self) -> tuple[str, ...]:
-        """The values of the scenario that are changed, its start among them; `now` is the same time in all uses."""
+        """Changed values of the scenario, including its start; `now` is the same time in all uses."""
         from simulator.run.scenario import start_setting
 
         return self.settings if self.start is None else (*self.settings, start_setting(self.start))
@@ -61,7 +61,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which part of the stream is run; `snapshot` None: what the scenario says."""
+    """Part of the stream to run; `snapshot` None: as the scenario says."""
 
     limit: int | None = None
     turns: int | None = None
@@ -77,7 +77,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Where messages go, in what form, and when. `to` is a URL, the path of a folder or file, or an open sink."""
+    """Destination, form and pace of messages. `to` is a URL, the path of a folder or file, or an open sink."""
 
     to: str | Path | Sink = "-"
     route: str | None = None
@@ -93,7 +93,7 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a run keeps and writes about itself; None: nothing."""
+    """Files and counters that a run writes about itself; None: not written."""
 
     summary_to: Path | None = None
     record: Path | None = None
@@ -109,7 +109,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What runs it: this process and `workers` more (None: as many as pay), or Spark."""
+    """Engine of a run: this process with `workers` more (None: as many as are worthwhile), or Spark."""
 
     engine: str = "local"
     workers: int | None = None
@@ -119,13 +119,13 @@ class Engine:
 
 
 def check_texts(**arguments: Any) -> None:
-    """Raises UsageError for what is neither a text nor None."""
+    """Raises UsageError for an argument that is neither a text nor None."""
     for name, value in arguments.items():
         if value is not None and not isinstance(value, str):
             raise UsageError(f"{name} is {value!r}: it is a text.")
 
 
 def check_whole(name: str, value: Any, low: int = 0) -> None:
-    """Raises UsageError for what is neither a whole number from `low` on nor None."""
+    """Raises UsageError for a value that is neither None nor a whole number of at least `low`."""
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < low):
         raise UsageError(f"{name} is {value!r}: it is a whole number from {low} on.")

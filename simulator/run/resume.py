@@ -1,4 +1,4 @@
-"""A run that goes on where an earlier one ended (`--resume`): what arrived then is not sent again.
+"""Resumed runs (`--resume`): a run continues where an earlier one ended and does not send its messages again.
 
 `Resumed(file, identity)` locks the file and checks that the run is the same, `ask(sink)` that the destination is; then
 `check_end(plan)`, and for each block `missing`, `sending` and `save`.
@@ -27,14 +27,14 @@ from simulator.sinks.sink import FileState, Sink
 
 
 class Resumed:
-    """A run that can be gone on with: what arrived before is not sent again, and the file follows what arrives.
+    """A resumable run: skips messages that have arrived, and keeps the file up to date with what arrives.
 
-    `part`, where it is set, gives the record of this part of the run, which is kept with the position; `seconds` how
-    long the run has sent turns, in all its parts.
+    `part`, if set, returns the record of this part of the run, which is saved with the position; `seconds` is the time
+    spent sending turns, in all parts of the run.
     """
 
     def __init__(self, file: Path, identity: Mapping[str, str]) -> None:
-        """Raises UsageError for a file of another run, a damaged one, and one that another run has now."""
+        """Raises UsageError for a file of another run, a damaged file, and a file that another run is using."""
         self.file = file
         self.part: Callable[[], dict[str, Any]] | None = None
         self.seconds: Callable[[], float] = lambda: self.before.seconds
@@ -49,7 +49,7 @@ class Resumed:
         self.begins = found is None or (found.position.next is None and found.sent is None)
         self.before = found or Bookmark(identity)
         self._mark = replace(self.before, done=False)
-        # Messages that an earlier part may have sent and that are sent again, in all parts of the run.
+        # Messages sent again since an earlier part may have sent them already, in all parts of the run.
         self._repeated: Counter[Place] = Counter(self.before.repeated)
 
     def __enter__(self) -> Self:
@@ -60,19 +60,19 @@ class Resumed:
 
     @property
     def repeated(self) -> Counter[Place]:
-        """Messages that were sent again since a part of the run ended before they were answered for, in all its parts,
-        and those that earlier parts sent again after a broken connection."""
+        """Messages that were sent again, in all parts of the run: a part ended before they were acknowledged, or an
+        earlier part resent them after a broken connection."""
         return self._repeated
 
     def ask(self, sink: Sink) -> None:
-        """Take the destination's word where it keeps the position itself. Raises UsageError where it is another one
-        than it was."""
+        """Takes the position from the destination if it stores one. Raises UsageError if the destination has
+        changed."""
         settings = sink.settings_of_places()
         if self.begins:
             self._mark = replace(self._mark, settings=settings)
         else:
             bookmark.check(self.file, self.before.settings, settings)
-        if self.before.files:  # files are cut to the position
+        if self.before.files:  # files are truncated to the position
             self.before = replace(self.before, sent=None)
         stored = sink.stored(self._mark.run_id, self._mark.partitions)
         if stored == "nowhere" or self.begins:
@@ -85,22 +85,22 @@ class Resumed:
                 " forgotten the run's position since; begin anew with another resume file."
             )
         position = Position(None if stored is None else following(stored), {})
-        # nothing is sent twice: what was not committed counts for no reader
+        # nothing is sent twice: readers do not see what was not committed
         self.before = replace(self.before, position=position, sent=None)
         self._mark = replace(self._mark, position=position, sent=None)
 
     @property
     def files(self) -> Mapping[str, FileState] | None:
-        """Each file up to the position; None where the run begins anew."""
+        """State of each file at the position; None for a run that starts from the beginning."""
         return None if self.begins else self.before.files
 
     @property
     def start(self) -> OrderKey | None:
-        """The first order key that may be missing somewhere."""
+        """The first order key that may be missing on a partition."""
         return self.before.position.next
 
     def check_end(self, plan: Plan) -> None:
-        """Raises UsageError where an earlier part went beyond the end of this run."""
+        """Raises UsageError if an earlier part went beyond the end of this run."""
         if self.begins:
             return
         keys = [self.start, self.before.sent, *self.before.position.acknowledged.values()]
@@ -114,7 +114,8 @@ class Resumed:
             )
 
     def first_turn(self, first: int, missing: MessageBatch | None) -> int:
-        """The first turn at or after `first` of which not all had arrived; these messages of its block are missing."""
+        """The first turn at or after `first` that had not arrived completely; `missing` are the missing messages of its
+        block."""
         start = None if self.begins else self.start
         if start is None or start.phase == 0 or start.turn < first:
             return first
@@ -147,7 +148,7 @@ class Resumed:
         return batch if wanted.all() else MessageBatch(batch.columns.filter(pa.array(wanted)))
 
     def sending(self, batch: MessageBatch, sink: Sink) -> None:
-        """Called before a batch is sent: all of it may arrive."""
+        """Notes that a batch may arrive from now on; call it before sending the batch."""
         last = batch.order_key(len(batch) - 1)
         known = self._mark.partitions
         topics = {topic: sink.partitions(topic) for topic in batch["topic"].unique().to_pylist() if topic not in known}
@@ -172,14 +173,14 @@ class Resumed:
 
 
 def _below(batch: MessageBatch, key: OrderKey, *, also: bool = False) -> Any:
-    """Which messages have an order key below this one; `also`: or this one."""
+    """Mask of the messages with an order key below this one; `also`: or equal to it."""
     phase, turn, ordinal = (np.asarray(batch[name]) for name in ("phase", "turn", "ordinal"))
     last = ordinal <= key.ordinal if also else ordinal < key.ordinal
     return (phase < key.phase) | ((phase == key.phase) & ((turn < key.turn) | ((turn == key.turn) & last)))
 
 
 def rest(plan: Plan, start: OrderKey) -> Plan:
-    """The plan from the block that has this order key; a snapshot that is not whole is read again from its start."""
+    """The plan from the block with this order key on; an incomplete snapshot is read again from its start."""
     if start.phase == 0:
         return plan
     plan = plan.counted()

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-# A SQL script needs neither the language nor pydantic, which take a sixth of a second to import, and a YAML file no SQL
-# engine: each is imported where it is needed.
+# Imports are local: a SQL script needs neither the YAML language nor pydantic (a sixth of a second to import), and a
+# YAML file needs no SQL engine.
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A scenario that is in no file: its text, and the name that it has in errors, which ends in .sql for a script."""
+    """A scenario without a file: its text, and its name in errors, which ends in .sql for a script."""
 
     text: str
     file: str
@@ -35,9 +35,9 @@ class Draft:
 def load(
     name: str | Draft, source: str | None = None, sql_engine: str | None = None, settings: Sequence[str] = ()
 ) -> tuple[Loaded | Script, Source]:
-    """A scenario as written, by its file, the name of a shipped one, `-` or its own text, and the source that it or
-    `--source` names. `sql_engine`: the server that runs a SQL script (never a draft, whatever it says); `settings`:
-    what `--set` says. Raises UsageError."""
+    """Loads a scenario as written, and the source that it or `--source` names. The scenario is a file, the name of a
+    shipped one, `-` or its own text. `sql_engine` is the server that runs a SQL script (a draft never uses one);
+    `settings` are those of `--set`. Raises UsageError."""
     if isinstance(name, Draft):
         return _load_draft(name, source)
     if is_script(name):
@@ -64,7 +64,7 @@ def load(
 
 
 def possible_sources(loaded: Loaded | Script, ids: Iterable[str]) -> Iterator[Source]:
-    """Those of these sources that a scenario can run on, if it names none itself; else none."""
+    """The sources among `ids` that a scenario can run on; empty if the scenario names its source itself."""
     if is_script(loaded.file):
         from simulator.sql.catalog.servers import SERVERS
 
@@ -99,8 +99,8 @@ def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Sour
 
 
 def draft_of(name: str) -> Draft:
-    """The text of a scenario, to be edited: of a file, of a shipped one by its name, or of standard input (`-`). Raises
-    UsageError."""
+    """The text of a scenario for an editor: from a file, a shipped scenario by its name, or standard input (`-`).
+    Raises UsageError."""
     if is_script(name):
         from simulator.sql.script import content_of as content_of_script
 
@@ -117,7 +117,7 @@ def draft_of(name: str) -> Draft:
 
 
 def resolve(loaded: Loaded | Script, source: Source, *, seed: int | None = None) -> Scenario | Script:
-    """A scenario checked. Raises ScenarioError."""
+    """Checks a scenario and resolves it for a source. Raises ScenarioError."""
     if is_script(loaded.file):
         return loaded  # type: ignore[return-value]
     from simulator.stream.scenario.resolve import resolve as resolve_yaml
@@ -128,8 +128,8 @@ def resolve(loaded: Loaded | Script, source: Source, *, seed: int | None = None)
 def open_stream(
     scenario: Scenario | Script, source: Source, *, force: bool = False, heartbeat_ms: int | None = None
 ) -> Stream:
-    """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. `heartbeat_ms`: how
-    often heartbeats come where the scenario has none. Raises ScenarioError."""
+    """The stream of a scenario. A script is run; with `force` a SQL script continues after errors. `heartbeat_ms` is
+    the heartbeat interval if the scenario has none. Raises ScenarioError."""
     from simulator.stream.literal.stream import LiteralStream
 
     if is_script(scenario.file):
@@ -147,14 +147,15 @@ def open_stream(
 
 
 def record(loaded: Loaded | Script, source: Source, to: Path, *, force: bool = False) -> Stream:
-    """Run a SQL script and write its history to a file. Raises the error that ended it, and then writes nothing."""
+    """Runs a SQL script and writes its history to a file. If an error ends the script, it is raised and no file is
+    written."""
     from simulator.sql.stream import record as record_script
 
     return record_script(loaded, source, to, force=force)  # type: ignore[arg-type]
 
 
 def record_log(url: str, start: str, end: str | None, databases: Sequence[str], to: Path) -> Stream:
-    """Write what a server has in its binlog to a file. Raises UsageError."""
+    """Writes the binlog of a server to a file. Raises UsageError."""
     from simulator.sql.stream import record_log as record_binlog
 
     return record_binlog(url, start, end, databases, to)

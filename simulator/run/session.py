@@ -1,4 +1,4 @@
-"""The one place that makes a run of what is asked for: the command, the library and Spark all begin here.
+"""The one place that turns a request into a run: the command, the library and Spark all begin here.
 
 `open_session` checks a request and opens its scenario; nothing is written yet. `Session.run` runs it in this process,
 `simulator.spark` in tasks. Both end with `Session.ended`, which writes the summary and the record.
@@ -26,16 +26,16 @@ from simulator.sinks import parse_target
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Contents, Target
 
-# A paced run is generated as it is sent, in blocks of about so many seconds: a block costs 20 to 60 ms however small it
-# is. With the time of writing in its messages it must not be long before they are sent.
+# Seconds of a paced run per block: a block costs 20 to 60 ms however small it is, but messages that carry their write
+# time must not wait long before they are sent.
 BLOCK_SECONDS = 1.0
 STAMPED_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to. `failure` is the error that ended it, or the script that it runs; `earlier` the identity of a
-    run that began before this one and was resumed."""
+    """Outcome of a run. `failure` is the error that ended the run or its script; `earlier` is the identity of the
+    earlier run that this one resumed."""
 
     summary: Summary
     failure: SimulatorError | None = None
@@ -44,8 +44,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Session:
-    """A request that was checked, with its scenario open: the job, its limits and pace, and where messages go (a
-    target, or a sink that stays open)."""
+    """A checked request with its scenario open: the job, its limits and pace, and the destination (a target, or a sink
+    that stays open)."""
 
     subject: Subject
     job: Job
@@ -68,7 +68,7 @@ class Session:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """What a run that continues this one must have in common with it."""
+        """Properties that a run must share with this one to continue it."""
         deciding = self.to.deciding() if isinstance(self.to, Target) else {"destination": self.where}
         return identity(
             self.job, self.limits, deciding, snapshot=self.snapshot, envelope=self.envelope, wall_clock=self.wall_clock
@@ -81,8 +81,8 @@ class Session:
         report: Callable[[Run], None] | None = None,
         around: Callable[[Run], AbstractContextManager[object]] = nullcontext,
     ) -> Outcome:
-        """Run in this process and `workers` that render (None: as many as pay), within the context `around`. An error
-        that comes after messages were sent is part of the outcome. Raises SimulatorError before that."""
+        """Runs in this process with `workers` that render (None: as many as are worthwhile), within the context
+        `around`. An error after messages were sent is part of the outcome. Raises SimulatorError before that."""
         account = Account(self.about, self.identity)
         with ExitStack() as stack:
             resumed = None
@@ -103,7 +103,7 @@ class Session:
                 try:
                     run()
                 except SimulatorError as error:
-                    # what was sent before is accounted for; a run that never began has only its error
+                    # the outcome accounts for messages sent before; a run that never began has only its error
                     if not isinstance(error, DeliveryFailed) and not run.summary.messages:
                         raise
                     failure = error
@@ -117,8 +117,8 @@ class Session:
         record_of: Callable[[dict[str, Any], Exception | None], object],
         earlier: Mapping[str, str] | None = None,
     ) -> Outcome:
-        """Write the summary and the record that are asked for. `record_of` makes the record of the summary's facts and
-        the failure."""
+        """Writes the requested summary and record. `record_of` makes the record from the summary's facts and the
+        failure."""
         failure = failure or self.job.failure
         write(self.about, facts_of(self.job, self.where, summary), lambda facts: record_of(facts, failure))
         return Outcome(summary, failure, earlier)
@@ -132,7 +132,7 @@ def open_session(
     *,
     opened: Callable[[Job], None] = lambda job: None,
 ) -> Session:
-    """Check a request, and open its scenario. `opened` gets the job before its route is looked at. Raises UsageError
+    """Checks a request and opens its scenario. `opened` gets the job before its route is checked. Raises UsageError
     before anything is written."""
     limits = limits_of(span)
     pace = parse_pace(sending.rate) if sending.rate else None
@@ -156,7 +156,7 @@ def open_session(
 
 
 def target_of(to: object) -> Target | Sink:
-    """Where messages go, of a URL, the path of a folder or file, or a sink. Raises UsageError."""
+    """Destination of messages, from a URL, the path of a folder or file, or a sink. Raises UsageError."""
     match to:
         case str():
             return parse_target(to)
@@ -168,13 +168,13 @@ def target_of(to: object) -> Target | Sink:
 
 
 def limits_of(span: Span) -> Limits:
-    """Raises UsageError for a duration that is none."""
+    """Limits of a span. Raises UsageError for an invalid duration."""
     seconds = parse_duration(span.duration) if span.duration else None
     return Limits(span.start_at, span.limit, span.turns, seconds)
 
 
 def check_contents(job: Job, target: Target, *, envelope: bool) -> None:
-    """Raises UsageError for messages of a form that the target does not take."""
+    """Raises UsageError for messages in a form that the target does not accept."""
     if envelope and not target.transport.lines:
         raise UsageError(
             f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {target.scheme}."
@@ -187,7 +187,7 @@ def check_contents(job: Job, target: Target, *, envelope: bool) -> None:
 
 
 def contents_of(job: Job, *, envelope: bool = False, resumed: Resumed | None = None) -> Contents:
-    """What a sink must know of a job's messages."""
+    """Description of a job's messages for the sink."""
     layout = job.codec.layout
     return Contents(envelope, layout.container, layout.rabbitmq, None if resumed is None else resumed.files)
 
@@ -201,7 +201,7 @@ def identity(
     envelope: bool = False,
     wall_clock: bool = False,
 ) -> dict[str, str]:
-    """What must be the same for a run to continue: whatever changes a byte, or where it goes (`deciding`)."""
+    """Properties that must be equal for a run to continue: all that change a byte or its destination (`deciding`)."""
     return {
         "scenario": Path(job.scenario.file).name,
         "seed": str(job.scenario.spec.seed),
@@ -231,8 +231,8 @@ def local_run(
     resumed: Resumed | None = None,
     workers: int | None = 1,
 ) -> Run:
-    """The run of a job into an open sink, ready to be called; `workers` processes render, or as many as pay (None).
-    Raises UsageError where the stream has no turn to begin with."""
+    """The run of a job into an open sink, ready to be called. `workers` processes render; None: as many as are
+    worthwhile. Raises UsageError if the stream does not have the first turn."""
     if workers is not None and workers > 1 and job.runs_on_server:
         raise UsageError(
             f"--workers {workers}: a server runs {job.scenario.file}, and each worker would run it again; leave out"

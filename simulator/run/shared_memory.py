@@ -1,8 +1,9 @@
-"""Memory that a worker process writes and the run reads: objects without their arrays go another way, and are small.
+"""Shared memory that a worker process writes and the run reads. It holds the arrays of objects; the rest of an object
+is small and goes through a socket.
 
-It is a file without a name, so it is gone when the last process that has it ends, however that ends. It has slots, each
-with one object at a time; a slot is free again when nothing in the run refers to its arrays. Pages are used over and
-over: the system takes longer to make a page than a process takes to fill it.
+The memory is an unnamed file: it disappears when the last process that has it ends, however that process ends. It is
+divided into slots of one object each; a slot is free again when nothing in the run refers to its arrays. Pages are
+reused: the system takes longer to make a page than a process takes to fill it.
 """
 
 from __future__ import annotations
@@ -17,27 +18,28 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-# More than an object has. The file has pages only where something was written.
+# Larger than any object. The file has pages only where data was written.
 SLOT_BYTES: Final = 1 << 34
-# So that a slot is rarely mapped again for an object that is a little larger than those before.
+# Mappings grow by this step: an object slightly larger than those before rarely needs a new mapping.
 MAPPED_BYTES: Final = 1 << 24
-# As Arrow aligns arrays.
+# Arrow's alignment of arrays.
 ALIGNED_BYTES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An object in a slot: its pickle, and where in the slot its arrays begin and end."""
+    """An object in a slot: its pickle, and the begin and end of each of its arrays in the slot."""
 
     pickled: bytes
     arrays: list[tuple[int, int]]
 
 
 class SharedMemory:
-    """The file, with what each of both processes does. `file` is the descriptor of one that is already there.
+    """The shared file, with the operations of the writer and of the reader. `file` is the descriptor of an existing
+    file.
 
-    The process that reads keeps the pages of slots of up to `kept_bytes`; those of larger ones count as its memory only
-    while somebody uses them, and are looked up again each time, which takes a twentieth of the time of a message.
+    The reader keeps slots of up to `kept_bytes` mapped. Larger slots count as its memory only while their arrays are in
+    use, and are mapped again each time, which costs a twentieth of the time of a message.
     """
 
     def __init__(self, file: int | None = None, *, kept_bytes: int = 0) -> None:
@@ -47,11 +49,11 @@ class SharedMemory:
         self._free, self._made = deque[int](), 0
 
     def close(self) -> None:
-        """What has been read stays as it is."""
+        """Closes the file; objects that have been read stay valid."""
         os.close(self.file)
 
     def _mapped(self, slot: int, size: int) -> mmap.mmap:
-        """The first bytes of a slot, so many at least."""
+        """Mapping of at least the first `size` bytes of a slot."""
         mapped = self._slots.get(slot)
         if mapped is None or len(mapped) < size:
             size = -(-size // MAPPED_BYTES) * MAPPED_BYTES
@@ -61,7 +63,7 @@ class SharedMemory:
     # In the process that reads
 
     def free_slot(self) -> int:
-        """A slot to write to."""
+        """Number of a free slot."""
         if self._free:
             return self._free.popleft()
         self._made += 1
@@ -69,14 +71,14 @@ class SharedMemory:
         return self._made - 1
 
     def read(self, slot: int, stored: Stored) -> Any:
-        """An object, whose arrays are views of its slot. Without arrays the slot is free at once."""
+        """An object whose arrays are views of its slot. The slot of an object without arrays is free at once."""
         used = _Use(self._mapped(slot, max((end for _, end in stored.arrays), default=1)), slot, self)
         address = pa.py_buffer(used.mapped).address
         arrays = [pa.foreign_buffer(address + begin, end - begin, used) for begin, end in stored.arrays]
         return pickle.loads(stored.pickled, buffers=arrays)
 
     def release(self, slot: int, mapped: mmap.mmap) -> None:
-        """Nothing refers to the arrays of a slot any more."""
+        """Frees a slot whose arrays nothing refers to any more."""
         if len(mapped) > self._kept_bytes:
             mapped.madvise(mmap.MADV_DONTNEED)
         self._free.append(slot)
@@ -84,11 +86,11 @@ class SharedMemory:
     # In the process that writes
 
     def room(self, slot: int, size: int) -> pa.Buffer:
-        """Memory at the beginning of a slot: an array that is made there need not be copied."""
+        """Memory at the beginning of a slot; an array built there needs no copy."""
         return pa.py_buffer(self._mapped(slot, size)).slice(0, size)
 
     def write(self, slot: int, item: object) -> Stored:
-        """Put an object into a slot: copy the arrays that are not there yet."""
+        """Puts an object into a slot; copies the arrays that are not there yet."""
         pickled: list[pickle.PickleBuffer] = []
         head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
         buffers = [pa.py_buffer(each.raw()) for each in pickled]
@@ -111,7 +113,7 @@ class SharedMemory:
 
 
 class _Use:
-    """What the arrays of an object refer to: with the last of them its slot is free."""
+    """Owner of an object's arrays: the slot is freed with the last array that refers to it."""
 
     def __init__(self, mapped: mmap.mmap, slot: int, memory: SharedMemory) -> None:
         self.mapped, self._slot, self._memory = mapped, slot, memory

@@ -33,21 +33,21 @@ from simulator.stream.engine.block import SnapshotBlock, TurnBlock
 
 Where: TypeAlias = TurnBlock | SnapshotBlock
 
-# Blocks that each worker is asked for ahead: the one that it renders, and the next.
+# Blocks requested of each worker ahead: the one that it renders, and the next.
 ASKED: Final = 2
-# What the run keeps mapped of the memory of all workers.
+# Bytes of all workers' memory that the run keeps mapped.
 KEPT_BYTES: Final = 200 << 20
-# The file descriptor of the memory in a new process.
+# File descriptor of the shared memory in a new process.
 MEMORY: Final = 3
-# A run of fewer row changes or turns is rendered by one process unless asked otherwise, a longer one by as many as the
-# machine has cores, up to so many: one process sends what all of them render.
+# A run of fewer row changes or turns than LONG_CHANGES is rendered by one process unless asked otherwise, a longer one
+# by one process per core, up to MOST_CORES: a single process sends the messages of all of them.
 LONG_CHANGES: Final = 1_000_000
 MOST_CORES: Final = 8
 MOST_WORKERS: Final = 64
 
 
 def default_workers(plan: Plan) -> int:
-    """How many processes render a run that does not say so."""
+    """Default number of processes that render a run."""
     turns = LONG_CHANGES if plan.stop is None else plan.stop - plan.first
     if min(turns, LONG_CHANGES if plan.changes is None else plan.changes) < LONG_CHANGES:
         return 1
@@ -58,7 +58,7 @@ def default_workers(plan: Plan) -> int:
 
 
 def _file_limit() -> int | None:
-    """How many bytes a file may have in this process, if there is a limit: shared memory is a file, too."""
+    """Largest file size of this process in bytes, None without a limit: it limits shared memory, which is a file."""
     import resource  # not available on Windows
 
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
@@ -70,13 +70,13 @@ class WorkerEnded(SimulatorError):
 
 
 class Task(Protocol):
-    """What a worker is given: a job."""
+    """Task of a worker: a job."""
 
     def renderer(self, partitions: Callable[[str], int], *, wall_clock: bool = False) -> Renderer: ...
 
 
 class Process:
-    """A worker as the run sees it. `slots` are those of the memory that it was asked to fill, in order."""
+    """A worker, as the run sees it. `slots` are the memory slots that it was asked to fill, in order."""
 
     def __init__(self, job: Task, wall_clock: bool, others: Sequence[Process], *, kept_bytes: int) -> None:
         self.slots = deque[int]()
@@ -101,7 +101,7 @@ class Process:
             self._socket.sendall(pickle.dumps(request))
 
     def answer(self) -> object:
-        """What the worker says next. Raises WorkerEnded."""
+        """The worker's next answer. Raises WorkerEnded."""
         try:
             return pickle.load(self._answers)
         except (EOFError, pickle.UnpicklingError, ConnectionResetError):
@@ -110,11 +110,11 @@ class Process:
             raise WorkerEnded(f"worker process {self.pid} {how}") from None
 
     def wait(self) -> int:
-        """The status with which it ends."""
+        """Waits for the worker's end; returns its exit status."""
         if self._status is None:
             try:
                 self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-            except ChildProcessError:  # who started this lets the system forget the status
+            except ChildProcessError:  # the parent of this process ignores SIGCHLD: the system keeps no status
                 self._status = 0
         return self._status
 
@@ -130,8 +130,8 @@ class Process:
 
 
 class Workers:
-    """The processes of a run, in place of its `Renderer`. Raises UsageError for too many and where files may not be
-    large, and SimulatorError when the system starts no more processes."""
+    """The worker processes of a run, in place of its `Renderer`. Raises UsageError for too many workers and for a file
+    size limit that is too low, and SimulatorError if the system starts no more processes."""
 
     elsewhere = True
 
@@ -145,7 +145,7 @@ class Workers:
                 f"--workers {count}: processes share memory through a file, and `ulimit -f` lets a file have only"
                 f" {limit:,} bytes: raise it, or leave --workers out."
             )
-        # two blocks are with the threads that begin them, and finish and send them
+        # two blocks are held by the threads: one begins blocks, the other finishes and sends them
         self.ahead = ASKED * count - 2
         self.processes: list[Process] = []
         self._end = weakref.finalize(self, _end, self.processes)
@@ -156,12 +156,12 @@ class Workers:
         except OSError as error:
             raise SimulatorError(f"--workers {count}: a process cannot be started: {error.strerror}; use 1.") from None
         self._partitions = partitions
-        # one thread asks for blocks, and another one answers questions
+        # one thread requests blocks while another one answers the workers' questions
         self._writing = threading.Lock()
         self._begun = self._finished = 0
 
     def begin(self, where: Where) -> Where:
-        """Ask a worker for a block."""
+        """Requests a block of a worker."""
         process = self.processes[self._begun % len(self.processes)]
         self._begun += 1
         process.slots.append(slot := process.memory.free_slot())
@@ -188,7 +188,7 @@ class Workers:
                         process.send(partitions)
 
     def close(self) -> None:
-        """Kill the processes: nothing that they still do is needed."""
+        """Kills the processes; their unfinished work is not needed."""
         self._end()
 
 
@@ -200,13 +200,13 @@ def _end(processes: Sequence[Process]) -> None:
 
 
 def _forks() -> bool:
-    """Whether a fork can render: threads of others may hold locks that it takes, those of sinks hold none."""
+    """Whether a fork can render: other threads may hold locks that it needs; those of sinks hold none."""
     threads = [each.name for each in threading.enumerate() if each is not threading.current_thread()]
     return sys.platform == "linux" and all(name.startswith("cdcsim-") for name in threads)
 
 
 def _spawned(channel: socket.socket, memory: SharedMemory) -> int:
-    """A new process, with the socket as its standard input and the memory as the file `MEMORY`."""
+    """Starts a new process with the socket as its standard input and the memory as file descriptor `MEMORY`."""
     path = os.pathsep.join(each or os.getcwd() for each in sys.path)
     return os.posix_spawn(
         sys.executable,
@@ -223,14 +223,14 @@ def _spawned(channel: socket.socket, memory: SharedMemory) -> int:
 
 
 def main() -> None:
-    """A worker that is a new process."""
+    """Entry point of a worker that is a new process."""
     serve(socket.socket(fileno=0), SharedMemory(MEMORY))
 
 
 def serve(
     channel: socket.socket, memory: SharedMemory, job: Task | None = None, *, wall_clock: bool = False
 ) -> NoReturn:
-    """Render what the run asks for, and end when the run does. A new process reads the job first."""
+    """Renders the requested blocks, and ends when the run does. A new process reads the job first."""
     status = 1
     try:
         os.setpgid(0, 0)  # Ctrl-C is for the run, which ends its workers
@@ -250,7 +250,7 @@ def serve(
 
 
 def work(file: BufferedRWPair[Any, Any], memory: SharedMemory, job: Task, *, wall_clock: bool = False) -> None:
-    """Render block after block. A topic's name among the answers asks how many partitions it has.
+    """Renders block after block. An answer that is a topic's name asks for the partition count of the topic.
 
     Raises EOFError at the end of the requests.
     """
