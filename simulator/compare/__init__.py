@@ -1,4 +1,4 @@
-"""The same changes in several formats: `comparison` makes them, each message cut into members (`members`); `types`
-has the boundary values of types. `terminal` and `page` show them; `live` serves the page with an editor, whose drafts
-the process of `worker` compares. Read `comparison` first.
+"""Comparison of formats on the same changes. `comparison` makes the messages, cut into members (`members`); `types`
+renders the boundary values of types. `terminal` and `page` show the result; `live` serves the page with an editor, and
+the process of `worker` compares its drafts. Read `comparison` first.
 """

@@ -1,7 +1,7 @@
-"""The live page of `cdcsim explore`: the page of a comparison with an editor, served to the browser of this machine.
+"""The live page of `cdcsim explore`: a comparison with an editor, served to browsers on this machine.
 
-The server listens on 127.0.0.1 alone. Other pages in the same browser do not reach it: the address has a random token,
-a request must name this host (a name that leads here by DNS does not), and a POST must come from the page itself.
+The server listens only on 127.0.0.1. Other pages in the same browser cannot reach it: the address has a random token,
+a request must name this host (which stops DNS rebinding), and a POST must come from the page itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_CHARACTERS: Final = 100_000
 # A character takes at most twelve bytes in JSON.
 MOST_BYTES: Final = 12 * MOST_CHARACTERS + 10_000
 HOST: Final = "127.0.0.1"
-# The page has all it needs, and talks to this server alone.
+# The page loads nothing from elsewhere, and talks only to this server.
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -38,7 +38,7 @@ POLICY: Final = (
 
 
 class Server(ThreadingHTTPServer):
-    """Serves the page of a draft at `url`, and what its edits become."""
+    """Serves the page of a draft at `url`, and the messages of its edits."""
 
     daemon_threads = True
 
@@ -52,7 +52,7 @@ class Server(ThreadingHTTPServer):
         self.page = html_of(facts(draft), "live").encode()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that has closed its window is no error."""
+        """Ignores errors of connections that the browser closed."""
         if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)
 
@@ -62,7 +62,7 @@ class Server(ThreadingHTTPServer):
 
 
 def open_server(draft: Draft, port: int = 0) -> Server:
-    """A server that listens; `serve_forever` answers. Raises UsageError."""
+    """Opens a listening server; `serve_forever` answers requests. Raises UsageError."""
     if sys.platform == "win32":
         raise UsageError("the live page needs a POSIX system; on Windows write a page with `cdcsim compare --html`.")
     if len(draft.text) > MOST_CHARACTERS:
@@ -77,7 +77,7 @@ def open_server(draft: Draft, port: int = 0) -> Server:
 
 
 def facts(draft: Draft) -> dict[str, Any]:
-    """The data of the page, whose messages come when it asks for them."""
+    """The data of the page; the page requests messages later."""
     systems = dict.fromkeys(source for name in FORMATS for source in find(name).sources)
     language = "sql" if is_script(draft.file) else "yaml"
     texts = {
@@ -106,7 +106,7 @@ def facts(draft: Draft) -> dict[str, Any]:
 
 
 def parsed(body: bytes) -> Request:
-    """What the page asks for. Raises ValueError."""
+    """Parses a request of the page. Raises ValueError."""
     match orjson.loads(body):
         case {"text": str(text), "file": str(file), "source": str() | None as source, "formats": list(formats)} if len(
             text
@@ -117,7 +117,7 @@ def parsed(body: bytes) -> Request:
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = 30  # seconds that a client may be silent in
+    timeout = 30  # seconds that a client may be silent
 
     def do_GET(self) -> None:
         if self.headers["Host"] not in self.server.hosts:
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         host, size = self.headers["Host"], self.headers["Content-Length"] or ""
-        self.close_connection = True  # a body that is refused is not read
+        self.close_connection = True  # the body of a refused request is not read
         if host not in self.server.hosts or self.headers["Origin"] != f"http://{host}":
             self._send(403, b"Only the page of this server may ask.", "text/plain")
         elif self.path != self.server.path:
@@ -166,4 +166,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
+        """Logs nothing."""

@@ -1,4 +1,4 @@
-"""A message's value as text for people, and cut into its members, with every value as the product wrote it."""
+"""A message's value as readable text and cut into members; every value keeps the product's spelling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}\[\],:]|[^\s{}
 
 
 def value_text(value: bytes, codec: Codec) -> str:
-    """The value as text: Avro decoded to JSON, JSON and other text as it is."""
+    """The value as text: Avro decoded to JSON, JSON and other text unchanged."""
     if (container := codec.layout.container) is not None:
         from fastavro import schemaless_reader
 
@@ -35,7 +35,7 @@ def _schema(text: str | bytes) -> Any:
 
 
 def readable(text: str) -> str:
-    """JSON with a member a line; other text as it is."""
+    """JSON with one member per line; other text unchanged."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -44,7 +44,7 @@ def readable(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    """JSON with a member a line; texts and numbers stay as the product wrote them.
+    """JSON with one member per line; texts and numbers keep the product's spelling.
 
     >>> print(indented('{"a":[1.50,"x"],"b":{}}'))
     {
@@ -72,8 +72,8 @@ def indented(text: str) -> str:
 
 
 def cut(text: str, known: Collection[str]) -> list[tuple[str, str]]:
-    """The members of a JSON object with the text of each, in their order. An object whose members are known by their
-    path is cut, too.
+    """The members of a JSON object with the text of each, in order. A nested object is cut, too, if `known` has the
+    path of one of its members.
 
     >>> cut('{"meta":{"op":"ins","scn":1.0},"data":{"a":"}"}}', ["meta.op", "data"])
     [('meta.op', '"ins"'), ('meta.scn', '1.0'), ('data', '{"a":"}"}')]
@@ -92,8 +92,8 @@ def _cut(text: str, parent: str, opened: Collection[str]) -> Iterator[tuple[str,
 
 
 def members(text: str) -> Iterator[tuple[str, str]]:
-    """The members of an object by name, each with its text; none of anything else. What a MongoDB shell prints is cut,
-    too: `{"_id": NumberLong(2)}`."""
+    """The members of an object: name and text; none if the text is no object. The MongoDB shell's syntax is cut, too:
+    `{"_id": NumberLong(2)}`."""
     if text.startswith("{"):
         for part in elements(text):
             name = _TOKEN.match(part)
@@ -102,7 +102,7 @@ def members(text: str) -> Iterator[tuple[str, str]]:
 
 
 def elements(text: str) -> Iterator[str]:
-    """What stands between the commas of an object or a list, each with its text.
+    """The texts between the commas of an object or a list.
 
     >>> list(elements('[1.50, {"a": [2, 3]}]'))
     ['1.50', '{"a": [2, 3]}']

@@ -1,4 +1,4 @@
-"""How formats write the boundary values of every type of a source, each cut out of a real message."""
+"""Boundary values of every type of a source in each format, cut out of real messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.formats.format import Codec
 from simulator.model import INSERT, Column, ColumnType, Table
 from simulator.sources.source import Source
 
-# Longer texts are cut in the middle.
+# Longer texts are shortened in the middle.
 LONGEST: Final = 160
 ABSENT: Final = "(absent)"
 
@@ -29,8 +29,8 @@ Boundary: TypeAlias = tuple[ColumnType, list[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A type, its boundary values as the database's client prints them, and the text of each in every format; None for
-    a format that has no rendering of the type."""
+    """A type, its boundary values as the database's client prints them, and the text of each value in every format
+    (None: the format cannot render the type)."""
 
     type: str
     values: tuple[str, ...]
@@ -38,7 +38,7 @@ class Rendered:
 
 
 def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
-    """Every type of a source by its name, in these formats."""
+    """Every type of a source by name, in these formats."""
     corpus = source.corpus_types
     found = [_boundary(source, name, corpus) for name in source.types]
     types = [each for each in found if each is not None]
@@ -52,7 +52,7 @@ def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
 
 
 def _boundary(source: Source, name: str, corpus: Sequence[str]) -> Boundary | None:
-    """A type of this name, and its boundary values."""
+    """The type of this name with its boundary values."""
     for text in (name, *(each for each in corpus if each.partition("(")[0] == name)):
         try:
             type = source.parse_type(text)
@@ -65,7 +65,7 @@ def _boundary(source: Source, name: str, corpus: Sequence[str]) -> Boundary | No
 
 
 def _texts(source: Source, codec: Codec, types: Sequence[Boundary]) -> list[tuple[str, ...] | None]:
-    """The texts of each type's values; None for a type that the format has no rendering for."""
+    """The texts of each type's values; None for a type that the format cannot render."""
     try:
         return list(_columns(source, codec, types))
     except (UnsupportedType, _NotJson):
@@ -75,7 +75,7 @@ def _texts(source: Source, codec: Codec, types: Sequence[Boundary]) -> list[tupl
 
 
 def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterator[tuple[str, ...]]:
-    """Inserts into a table with a column of each type, each a statement of its own, cut apart."""
+    """Column texts of inserts into a table with one column per type; each insert is a statement."""
     key = Column("_id", source.from_portable("int64"), nullable=False)
     columns = [Column(f"c{number}_", type) for number, (type, _) in enumerate(types)]
     table = Table(source.table_id("d", "t"), (key, *columns), ("_id",))
@@ -98,12 +98,12 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
 
 
 class _NotJson(Exception):
-    """A row that is one text, of which only the last column can be read."""
+    """Raised for a row that is a single text, of which only the last column can be read."""
 
 
 def _row(text: str, names: Sequence[str]) -> list[str]:
-    """The texts of the columns in a row: of an object or a list of one, of typed values behind the key's, or of a
-    document among typed values."""
+    """The texts of a row's columns: from an object or a list of one object, from typed values after the key's, or from
+    a document among typed values."""
     if text.startswith('"'):
         if len(names) > 1:
             raise _NotJson

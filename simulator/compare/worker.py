@@ -1,6 +1,6 @@
-"""A process that compares drafts, one at a time: one that takes too long ends with it, and the next begins another.
+"""A process that compares drafts, one at a time. A draft that takes too long ends it; the next one starts another.
 
-Run as a module it reads requests from standard input, a JSON line each, and writes a line for each.
+Run as a module, it reads requests from standard input, one JSON line each, and answers each with a line.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from simulator.run.scenario import Draft, load
 SECONDS: Final = 15
 MOST_CHANGES: Final = 50
 MOST_EVENTS: Final = 100
-MOST_MESSAGES: Final = 20  # of an event, in each format
+MOST_MESSAGES: Final = 20  # per event and format
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the page asks for. `source` None: the system that the scenario names."""
+    """A request of the page. `source` None: the system that the scenario names."""
 
     draft: Draft
     source: str | None
@@ -38,7 +38,7 @@ class Request:
 
 
 class Worker:
-    """The process. Requests come from any thread; of those that wait only the newest is answered."""
+    """The process. Any thread may send requests; of the waiting ones only the newest is answered."""
 
     def __init__(self, seconds: int = SECONDS) -> None:
         self.seconds = seconds
@@ -67,7 +67,7 @@ class Worker:
             return line or orjson.dumps(self._ended())
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """In a session of its own, so that Ctrl-C is for the server, which ends it."""
+        """Starts the process in its own session, so that Ctrl-C reaches only the server, which ends the process."""
         return subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, str(self.seconds)],
             stdin=subprocess.PIPE,
@@ -77,25 +77,25 @@ class Worker:
         )
 
     def _ended(self) -> dict[str, Any]:
-        """What is wrong with a request that ended the process."""
+        """Error of a request that ended the process."""
         self._released()
         if self._process.returncode == -signal.SIGALRM:
             return failed(f"the scenario takes more than {self.seconds} s; make it smaller.")
         return failed("the process that makes the messages ended; try again with a smaller scenario.")
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """Kills the process, busy or not."""
         self._process.terminate()
         self._released()
 
     def _released(self) -> None:
-        """Wait for its end, and close its pipes; what it has not read is lost."""
+        """Waits for its end and closes its pipes; unread requests are lost."""
         with suppress(BrokenPipeError), self._process:
             pass
 
 
 def answered(request: Request) -> dict[str, Any]:
-    """Events as the page has them, the system, whether some were left out, and what is wrong with the scenario."""
+    """Events for the page, the system, whether some events were left out, and the scenario's errors."""
     try:
         system = load(request.draft, request.source)[1].id
         formats = [name for name in request.formats if system in find(name).sources]  # the page asks again for others
@@ -117,13 +117,13 @@ def answered(request: Request) -> dict[str, Any]:
 
 
 def failed(error: SimulatorError | str) -> dict[str, Any]:
-    """The answer that has no messages."""
+    """An answer without messages."""
     line = error.line if isinstance(error, ScenarioError) else None
     return {"system": None, "events": None, "cut": False, "error": {"text": str(error), "line": line}}
 
 
 def main(seconds: int) -> None:
-    """Answer requests until the other end is closed. The alarm ends this process, also where nobody waits any more."""
+    """Answers requests until the other end closes. The alarm ends this process, also if no one waits for it."""
     for line in sys.stdin.buffer:
         asked = orjson.loads(line)
         signal.alarm(seconds)

@@ -1,3 +1,3 @@
-"""Ground truth: what a consumer of a stream must hold. `expected` writes the rows of every table before a turn as
-files, `rows` gives them as Python values, and the changes that lead to them.
+"""Ground truth: the tables that a correct consumer of a stream holds. `expected` writes the rows of every table before
+a turn to files; `rows` returns them, and the changes that lead to them, as Python values.
 """

@@ -1,15 +1,15 @@
-"""The rows that every table holds before a turn, as files: what a correct consumer must hold by then.
+"""Files with the rows of every table before a turn: the state of a correct consumer.
 
-They are computed in closed form, whatever the turn: nothing is replayed. One file a table, `shop.orders.parquet`:
+They are computed in closed form for any turn: nothing is replayed. One file per table, `shop.orders.parquet`:
 
 | form | values |
 | --- | --- |
 | `parquet` | Arrow types of `simulator.carriers`: decimals, unsigned 64-bit numbers, bytes, timestamps in UTC |
 | `csv` | texts as the database's own client prints them; null is an empty field, the empty text is `""` |
-| `jsonl` | one object a row, the same texts as strings, null |
+| `jsonl` | one object per row, the same texts as strings, null |
 
-For a format (`-f`) they are what its consumers can know: without tables and columns that it does not send, and without
-digits that its messages do not have.
+With a format (`-f`) they hold what its consumers can know: tables and columns that it does not send are missing, and
+so are digits that its messages do not have.
 
 `tables.json` in the same folder has the turn, the source, and each table's columns, types, key and number of rows.
 """
@@ -47,7 +47,7 @@ class Writer(Protocol):
 
 
 class JsonLines:
-    """One object a row."""
+    """Writer of one object per row."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -59,7 +59,7 @@ class JsonLines:
         self._file.close()
 
 
-# Each form: whether it has types of its own, and what opens a file of it.
+# Each form: whether it has its own types, and its writer factory.
 FORMS: Final[dict[str, tuple[bool, Callable[[Path, pa.Schema], Writer]]]] = {
     "parquet": (True, lambda path, schema: parquet.ParquetWriter(path, schema)),
     "csv": (False, lambda path, schema: csv.CSVWriter(path, schema)),
@@ -69,7 +69,7 @@ FORMS: Final[dict[str, tuple[bool, Callable[[Path, pa.Schema], Writer]]]] = {
 
 @dataclass(frozen=True)
 class Expected:
-    """A table before the turn, its number of rows and the file that holds them."""
+    """A table before the turn, its number of rows, and its file."""
 
     table: Table
     rows: int
@@ -79,9 +79,9 @@ class Expected:
 def write_expected(
     stream: Stream, turn: int | None, folder: Path, form: str, known: KnownRows | None = None
 ) -> list[Expected]:
-    """Write the rows before a turn (None: those at the end of a script), and the manifest; with `known` what a consumer
-    of a format can know of them. Nothing is overwritten, and nothing stays where it fails. Raises UsageError,
-    SinkError."""
+    """Writes the rows before a turn (None: those at the end of a script), and the manifest; with `known`, only the part
+    that a consumer of a format can know. It overwrites nothing, and leaves nothing behind if it fails. Raises
+    UsageError, SinkError."""
     at = _border(stream, turn)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder}: it is a file; name a new folder.")
@@ -89,7 +89,7 @@ def write_expected(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise SinkError(f"--to {folder}: the folder is not empty. Name a new one, or empty it.")
-        # in a folder of its own first, so that a run that stops leaves nothing that looks complete
+        # in a temporary folder first, so that an interrupted run leaves nothing that looks complete
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as scratch:
             tables = list(_write_tables(stream, at, Path(scratch), form, known))
             (Path(scratch) / MANIFEST).write_bytes(manifest(stream, at, tables, known))
@@ -118,7 +118,7 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str, known: Kno
     current: Table | None = None
     writer: Writer | None = None
     rows = 0
-    # every table has a file; `rows_at` gives them one after the other
+    # every table has a file; `rows_at` yields the tables one after the other
     for table, arrays in stream.rows_at(turn):
         values: Sequence[pa.Array] = arrays
         if known is not None and not known.columns(table):
@@ -141,7 +141,7 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str, known: Kno
 
 
 def as_table(columns: Sequence[Column], values: Sequence[pa.Array], texts: Source | None) -> pa.Table:
-    """Rows under their columns' names; as the database's texts where the form has no types."""
+    """Rows with named columns; as the database's texts if the form has no types (`texts`)."""
     arrays = [decoded(array) for array in values]
     if texts is not None:
         arrays = [
@@ -153,12 +153,12 @@ def as_table(columns: Sequence[Column], values: Sequence[pa.Array], texts: Sourc
 
 
 def file_name(table: Table, form: str) -> str:
-    """`shop.orders.parquet`; what a file name cannot hold is written as its code."""
+    """Name of a table's file: `shop.orders.parquet`; characters that file names cannot have are written as codes."""
     return re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", str(table.id)) + f".{form}"
 
 
 def manifest(stream: Stream, turn: int, tables: Sequence[Expected], known: KnownRows | None = None) -> bytes:
-    """What the files hold, for programs."""
+    """`tables.json`: the contents of the files, for programs."""
 
     def columns(table: Table) -> Sequence[Column]:
         return table.columns if known is None else [table.columns[i] for i in known.columns(table)]

@@ -1,4 +1,4 @@
-"""Rows as a consumer of a format can know them: without tables, columns and digits that its messages do not carry."""
+"""Rows as a consumer of a format can know them: without the tables, columns and digits that messages do not carry."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from simulator.stream.engine.block import Stream
 
 @dataclass(frozen=True)
 class KnownRows:
-    """The rows that a consumer of a codec's messages can hold; of `unsent` tables there are none. `format` is what `-f`
-    says."""
+    """The rows that a consumer of a codec's messages can hold; `unsent` tables have none. `format`: the value of
+    `-f`."""
 
     format: str
     codec: Codec
     unsent: Collection[TableId] = ()
 
     def columns(self, table: Table) -> Sequence[int]:
-        """Positions of the columns that it can know; none of a table about which nothing is sent."""
+        """Indexes of the columns that it can know; empty for a table that is not sent."""
         layout = self.codec.layout
         if table.id in self.unsent:
             return ()
@@ -32,7 +32,7 @@ class KnownRows:
         return [i for i in positions if layout.known is None or layout.known(table.columns[i]) is not nothing]
 
     def rows(self, table: Table, values: Sequence[pa.Array]) -> tuple[list[Column], list[pa.Array]]:
-        """The columns and their values, as much as messages carry of them."""
+        """The columns and their values, reduced to the part that messages carry."""
         known = self.codec.layout.known
         positions = self.columns(table)
         columns = [table.columns[i] for i in positions]
@@ -42,7 +42,7 @@ class KnownRows:
         ]
 
     def differ(self, stream: Stream) -> bool:
-        """Whether they are other rows than those of the stream's tables, now or after a schema change."""
+        """Tests whether the rows differ from those of the stream's tables, now or after a schema change."""
         known = self.codec.layout.known
         return any(
             len(self.columns(table)) < len(table.columns) or any(known and known(column) for column in table.columns)

@@ -1,4 +1,4 @@
-"""The table of what formats lose, for people."""
+"""Table of the data that each format loses, for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD: Final = (
 
 
 def table() -> str:
-    """A row a format, in Markdown: `-` is what it loses."""
+    """One row per format, in Markdown; `-` marks lost data."""
     return "\n".join([HEAD, *(f"| `{name}` | {' | '.join(_cells(find(name)))} |" for name in FORMATS)]) + "\n"
 
 

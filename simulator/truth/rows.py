@@ -1,4 +1,4 @@
-"""Rows as Python values, for tests and for people: those of a change, and those of a table before a turn."""
+"""Rows as Python values, for tests and for people: of changes, and of tables before a turn."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from simulator.sources.source import Source
 from simulator.stream.engine.block import Stream
 from simulator.truth.expected import as_table
 
-# Values by the names of their columns.
+# Values by column name.
 Row: TypeAlias = dict[str, Any]
 
 
 def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
-    """The changes of a batch one by one, with the columns that the log holds. `texts`: with values as this system's
+    """Yields the changes of a batch, with the columns that the log holds. `texts`: values are texts, as this system's
     client prints them."""
     batch = logged_columns(batch)
     count, at = len(batch), batch.envelope

@@ -1,8 +1,8 @@
-"""Messages read back: what a message of each format says, written from the vendors' pages and readers.
+"""Decoders of the formats' messages, written from the vendors' pages and readers.
 
-Start with `change.py`: the `Change` that a message says, and the `Decoder` that reads it. A module a product;
-`values.py` has how values are read and how much of them a format carries. Nothing here looks at an encoder's tables, so
-that it checks them. A new format's decoder goes into its product's module and into `DECODERS`.
+Start with `change.py`: the `Change` that a message holds, and the `Decoder` that reads it. Each product has a module;
+`values.py` reads values and declares how much of them a format carries. Decoders do not use the encoders' tables, so
+they check them independently. A new format's decoder goes into its product's module and into `DECODERS`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DECODERS: Final = {
     "oms-shareplex": "simulator.truth.decoders.oms:SHAREPLEX",
 }
 
-# What systems of a family share is declared once.
+# Facts that the systems of a family share are declared once.
 FAMILY: Final[Mapping[str, str]] = {
     **{id: "mysql" for id in ("mysql", "mariadb", "oceanbase-mysql")},
     **{id: "oracle" for id in ("oracle", "oceanbase-oracle")},
@@ -48,26 +48,26 @@ FAMILY: Final[Mapping[str, str]] = {
 
 
 def find(format: str) -> Decoder:
-    """The decoder of `canal-json`, or of `canal-json,version=1.1.5`. Raises UnknownName."""
+    """The decoder of a format: `canal-json`, or `canal-json,version=1.1.5`. Raises UnknownName."""
     name = formats.find(format.partition(",")[0]).id
     decoder: Decoder = registry.load("decoder", DECODERS, name)
     return decoder
 
 
 def parse(format: str, value: bytes) -> Any:
-    """A message's value as Python values. Raises ValueError for what is no message of the format."""
+    """Parses a message's value to Python values. Raises ValueError if it is no message of the format."""
     return find(format).parse(value, parse_format(format)[1])
 
 
 def items(format: str, value: bytes) -> list[Item]:
-    """What a message says, values as it has them. Raises ValueError, also for members that are missing or of other
-    types."""
+    """Contents of a message, values as the message has them. Raises ValueError, also for members that are missing or
+    have another type."""
     decoder = find(format)
     return items_of(decoder, decoder.parse(value, parse_format(format)[1]))
 
 
 def items_of(decoder: Decoder, message: Any) -> list[Item]:
-    """What a parsed message says. Raises ValueError."""
+    """Contents of a parsed message. Raises ValueError."""
     try:
         return list(decoder.items(message))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -75,20 +75,20 @@ def items_of(decoder: Decoder, message: Any) -> list[Item]:
 
 
 def changes(format: str, value: bytes) -> list[Change]:
-    """The changes of rows that a message says. Raises ValueError."""
+    """The row changes of a message. Raises ValueError."""
     return [item for item in items(format, value) if isinstance(item, Change)]
 
 
 def statement(format: str, value: bytes) -> str:
-    """The statement of a message about DDL. Raises ValueError."""
+    """The statement of a DDL message. Raises ValueError."""
     return next((item.sql for item in items(format, value) if isinstance(item, Statement)), "")
 
 
 def decode(format: str, message: bytes | str) -> list[Item]:
-    """What a message says, for people: a `Change` for each row, a `Statement`, or a `Mark`.
+    """Decodes a message for people: a `Change` for each row, a `Statement`, or a `Mark`.
 
-    Values are texts as the message has them, None for null, and bytes; members of Avro's unions are the texts that they
-    say. What the format does not carry is None, and named in `Change.lost`. Raises UsageError for what is no message of
+    Values are texts as the message has them, None for null, or bytes; members of Avro's unions become texts. Facts that
+    the format does not carry are None, and `Change.lost` names them. Raises UsageError if the value is no message of
     the format.
     """
     value = message.encode() if isinstance(message, str) else message
@@ -116,7 +116,7 @@ def _shown(decoder: Decoder, message: Any, image: Image) -> Image:
 
 
 def reading(format: str, source: str, type: ColumnType) -> Reading:
-    """How a format's values of a type are read."""
+    """The reading of a format's values of a type."""
     table, system = find(format).readings, sources.find(source)
     for id in (system.id, FAMILY.get(system.id, system.id)):
         for name in (type.name, system.family(type), "*"):

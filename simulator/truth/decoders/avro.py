@@ -1,6 +1,6 @@
-"""Avro datums, read by fastavro with the names of unions' branches: `("….Integer", {"precision": 4, "value": "7"})`.
+"""Avro datums, decoded by fastavro with the branch names of unions: `("….Integer", {"precision": 4, "value": "7"})`.
 
-A class of the vendors' records is one of: Integer, Character, Decimal, Float, Timestamp, DateTime,
+The vendors' value classes are: Integer, Character, Decimal, Float, Timestamp, DateTime,
 TimestampWithTimeZone, BinaryGeometry, TextGeometry, BinaryObject, TextObject, EmptyObject.
 """
 
@@ -15,7 +15,7 @@ from simulator.truth.decoders.values import epoch, filled
 
 
 def read_avro(schema: Any, value: bytes) -> Any:
-    """A datum of a parsed schema. Raises ValueError unless these are the bytes that fastavro writes for it."""
+    """Decodes a datum of a parsed schema. Raises ValueError unless fastavro writes the same bytes for it."""
     import fastavro
 
     file = BytesIO(value)
@@ -33,29 +33,29 @@ def read_avro(schema: Any, value: bytes) -> Any:
 
 
 def parse_schema(schema: Any) -> Any:
-    """A schema as `read_avro` takes it."""
+    """Parses a schema for `read_avro`."""
     import fastavro
 
     return fastavro.parse_schema(schema)
 
 
-# Java's names of charsets that Python calls otherwise.
+# Java's names of charsets that have another name in Python.
 CHARSETS: Final = {"utf8mb4": "utf-8", "utf8": "utf-8", "latin1": "latin-1", "gbk": "gbk"}
 FLOATS: Final = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 CLOCK: Final = ("year", "month", "day", "hour", "minute", "second", "millis")
-# Years of the last and the first time that Java's milliseconds can express; they stand for infinity.
+# Years of the last and first time in Java's milliseconds; they represent infinity.
 INFINITE: Final = (292_278_994, 292_269_055)
 
 
 def is_member(value: Any) -> bool:
-    """Whether a value is a member of a union of records."""
+    """Tests whether a value is a member of a union of records."""
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
 
 
 def member(value: Any, type: ColumnType | None, *, digits: int = 6) -> Any:
-    """The literal, text or bytes that a member of a union says.
+    """The literal, text or bytes of a union's member.
 
-    `digits`: how many the fraction of a second has, which is called `millis`.
+    `digits`: the number of digits in `millis`, the fraction of a second.
     """
     name, fields = value
     match name.rpartition(".")[2]:
@@ -76,7 +76,8 @@ def member(value: Any, type: ColumnType | None, *, digits: int = 6) -> Any:
 
 
 def clock(fields: Mapping[str, int | None], digits: int, zone: str = "") -> str:
-    """A date, a time, both, or an interval, of the parts that are not null; one negative part makes all negative."""
+    """Prints a date, a time, both, or an interval, from the parts that are not null; one negative part makes all
+    negative."""
     year, month, day, hour, minute, second, fraction = (
         None if part is None else abs(part) for part in (fields[name] for name in CLOCK)
     )

@@ -1,7 +1,7 @@
-"""Open-source Canal's flat messages, and the dialects of others that keep its members.
+"""Decoder of open-source Canal's flat messages, and of other products' dialects with the same members.
 
-`data` and `old` are lists with an object for each row; `old` of an update may have the changed columns alone. Read from
-Canal's FlatMessage.java and MQMessageUtils.java, and as Flink's canal-json format reads them.
+`data` and `old` are lists with an object for each row; `old` of an update may have only the changed columns. Sources:
+Canal's FlatMessage.java and MQMessageUtils.java, and Flink's canal-json format.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.truth.decoders.values import LATIN1, LITERAL, Reading
 
 
 def items(message: Any) -> Iterator[Item]:
-    """The changes of a message, one for each row, or its statement."""
+    """The changes of a message, one per row, or its statement."""
     if message["type"] not in OPERATIONS:
         yield Statement(message["sql"], milliseconds(message["es"]))
         return

@@ -1,4 +1,4 @@
-"""What messages say, whatever their format: changes of rows, statements, marks; and what a format says of each."""
+"""Contents of messages, independent of the format: row changes, statements, marks; and the decoder of a format."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from simulator.truth.decoders.values import Reading
 
 Image: TypeAlias = "Mapping[str, Any] | None"
 Side: TypeAlias = Literal["before", "after"]
-UNSET: Final = object()  # in place of the value of a field that an update removes
+UNSET: Final = object()  # replaces the value of a field that an update removes
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a row as a message says it; None is what its format does not say.
+    """A row change as a message reports it; a fact that the format does not carry is None.
 
-    Values of images are as the message has them: texts, numbers as they are written (`Number`), and members of Avro's
-    unions. `table` is the name without its database or schema. `event_ms` is the commit time in milliseconds (of
-    formats that have seconds: a multiple of 1000), `position` the place in the source's log or the product's number,
-    as text, `transaction` what all changes of a transaction share. `lost` names what the format does not carry at all.
+    Values of images are as the message has them: texts, numbers in their spelling (`Number`), and members of Avro's
+    unions. `table` is the name without its database or schema. `event_ms` is the commit time in milliseconds (a
+    multiple of 1000 in formats that have seconds); `position` the place in the source's log or the product's number,
+    as text; `transaction` a value that all changes of a transaction share. `lost` names the facts that no message of
+    the format carries.
     """
 
     op: Kind
@@ -38,7 +39,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A DDL statement, or a statement's text in the log."""
+    """A DDL statement, or a statement's text from the log."""
 
     sql: str
     event_ms: int | None = None
@@ -46,14 +47,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A heartbeat, or the begin or the end of a transaction, by the word that the format has for it."""
+    """A heartbeat, or the begin or end of a transaction, by the format's word for it."""
 
     word: str
 
 
 Item: TypeAlias = Change | Statement | Mark
 
-# Operations by the words of all products.
+# Operations by the words that the products use.
 OPERATIONS: Final[Mapping[str, Kind]] = {
     **{"INSERT": INSERT, "ins": INSERT, "c": INSERT, "i": INSERT},
     **{"UPDATE": UPDATE, "upd": UPDATE, "u": UPDATE},
@@ -61,11 +62,11 @@ OPERATIONS: Final[Mapping[str, Kind]] = {
     **{"INIT": READ, "ROW": READ, "r": READ},
 }
 
-# How much of a row an image has, where that is not all of it.
+# Part of a row that an image has, if not all of it.
 CHANGED: Final = "changed columns"
 KEY: Final = "key"
 
-# What a change may say beside its operation, table and images.
+# Members that a change may have besides its operation, table and images.
 MEMBERS: Final[Mapping[str, str]] = {
     "key": "names of the key's columns",
     "event_ms": "commit time",
@@ -76,16 +77,16 @@ MEMBERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """How messages of a format are read.
+    """Reader of a format's messages.
 
-    * `parse`: bytes → the message as Python values, by the format's options. Raises ValueError for what is no message.
-    * `items`: a parsed message → what it says.
-    * `carries`: those of `MEMBERS` that its changes have; `by_source`: those that they have of some source systems.
-    * `images`: how much of a row an image has, where that is not all of it, by operation and side; `images_of` the same
-      for single source systems, by id.
-    * `readings`: how values are read, by "SYSTEM TYPE" or "SYSTEM FAMILY" of a type (see `values.Reading`).
-    * `not_deleted`: by source system, types whose values the image of a delete lacks.
-    * `shown`: (parsed message, value) → the value for people, where a message has values that are no texts.
+    * `parse`: bytes → the message as Python values, by the format's options. Raises ValueError if it is no message.
+    * `items`: a parsed message → its changes, statement or mark.
+    * `carries`: those of `MEMBERS` that its changes have; `by_source`: those that they have for some source systems.
+    * `images`: the part of a row that an image has, if not all of it, by operation and side; `images_of`: the same for
+      single source systems, by id.
+    * `readings`: readers of values, by "SYSTEM TYPE" or "SYSTEM FAMILY" of a type (see `values.Reading`).
+    * `not_deleted`: by source system, types whose values are missing in the image of a delete.
+    * `shown`: (parsed message, value) → the value for people, if a message has values that are no texts.
     """
 
     parse: Callable[[bytes, Mapping[str, str]], Any]
@@ -100,19 +101,19 @@ class Decoder:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What no change of the format says, in words."""
+        """Names, in words, of the members that no change of the format has."""
         return tuple(words for name, words in MEMBERS.items() if name not in self.carries | self.by_source)
 
     def image(self, source: str, op: Kind, side: Side) -> str | None:
-        """How much of a row the image before or after has, for the id of a source system; None: all of it."""
+        """Part of a row in the image before or after, for the id of a source system; None: all of it."""
         return self.images_of.get(source, self.images).get((op, side))
 
 
 def milliseconds(value: Any) -> int | None:
-    """A number of a message, None where it has none."""
+    """A member as a number; None if it is missing."""
     return None if value is None else int(value)
 
 
 def text(value: Any) -> str | None:
-    """A member as text; None where it is null or empty."""
+    """A member as text; None if it is null or empty."""
     return str(value) if value not in (None, "") else None

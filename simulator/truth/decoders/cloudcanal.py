@@ -1,4 +1,5 @@
-"""CloudCanal: its own JSON, Canal JSON, a Debezium envelope and DTS's Avro records, read from the vendor's pages."""
+"""Decoders of CloudCanal: its own JSON, Canal JSON, a Debezium envelope and DTS's Avro records, by the vendor's
+pages."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from simulator.truth.decoders.values import (
 
 
 def json_items(message: Any) -> Iterator[Item]:
-    """`data` and `before`; a deleted row is in `data`."""
+    """Reads `data` and `before`; a deleted row is in `data`."""
     if message["entryType"] == "TRANSACTIONEND":
         yield Mark("COMMIT")
         return
@@ -57,7 +58,7 @@ def json_items(message: Any) -> Iterator[Item]:
         )
 
 
-# Members of a Debezium envelope's source, where it has them: together they are a position, one of them a transaction.
+# Members of a Debezium envelope's `source`, if present: together they are the position, one of them the transaction.
 POSITIONS: Final = (
     "file",
     "pos",
@@ -74,7 +75,7 @@ TRANSACTIONS: Final = ("gtid", "txId")
 
 
 def debezium_items(message: Any) -> Iterator[Item]:
-    """`before` and `after` of one row; a statement is in `ddl`."""
+    """Reads `before` and `after` of one row; a statement is in `ddl`."""
     payload = message.get("payload", message)
     if "ddl" in payload:
         yield Statement(payload["ddl"])
@@ -95,7 +96,7 @@ def debezium_items(message: Any) -> Iterator[Item]:
 
 @cache
 def ispk_schema(variant: str) -> Any:
-    """The vendor's schema with a member isPk in each field, as fastavro takes it."""
+    """The vendor's schema with a member isPk in each field, parsed for fastavro."""
     path = Path(cloudcanal_dts_avro.__file__).with_name("dts_record.avsc")
     schema = json.loads(path.read_text(encoding="utf-8"))
     if variant == "A":

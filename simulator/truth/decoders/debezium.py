@@ -1,4 +1,4 @@
-"""Debezium: the envelope of its connectors in JSON, read from its documentation and Kafka Connect's converter."""
+"""Decoder of Debezium: the connectors' envelope in JSON, by its documentation and Kafka Connect's converter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.truth.decoders.values import LEFT_OUT, LITERAL, Carried, Reading,
 
 
 def items(message: Any) -> Iterator[Item]:
-    """`before` and `after` of one row; a statement is in `ddl`, the begin or end of a transaction in `status`."""
+    """Reads `before` and `after` of one row; a statement is in `ddl`, the begin or end of a transaction in `status`."""
     payload = message.get("payload", message)
     if "status" in payload:
         yield Mark(payload["status"])
@@ -54,7 +54,7 @@ def day(value: str, type: ColumnType) -> str:
 
 
 def moment(value: str, type: ColumnType) -> str:
-    """Milliseconds since 1970, of columns with more than three digits microseconds."""
+    """Milliseconds since 1970; microseconds for columns with more than three fraction digits."""
     unit = 1000 if (type.length or 0) <= 3 else 1
     return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value) * unit)).replace(tzinfo=None))
 
@@ -67,24 +67,24 @@ def clock(value: str, type: ColumnType) -> str:
 
 
 def unscaled(value: str, type: ColumnType) -> str:
-    """The unscaled number of a decimal in bytes."""
+    """A decimal from the bytes of its unscaled number."""
     number = int.from_bytes(base64.b64decode(value, validate=True), signed=True)
     digits = tuple(map(int, str(abs(number))))
     return str(Decimal((int(number < 0), digits, -(type.scale or 0))))
 
 
 def bits(value: Any, type: ColumnType) -> str:
-    """A boolean, or bytes from the lowest."""
+    """Bits from a boolean, or from bytes with the lowest first."""
     return str(int(value)) if isinstance(value, bool) else str(int.from_bytes(base64.b64decode(value), "little"))
 
 
 def geometry(value: Any, type: ColumnType) -> bytes:
-    """MySQL's four bytes of the reference system, and the well-known binary."""
+    """MySQL's stored geometry: four bytes of the SRID, then the well-known binary."""
     return int(value["srid"] or 0).to_bytes(4, "little") + base64.b64decode(value["wkb"])
 
 
 def real_day(days: int, type: ColumnType) -> int | None:
-    """Dates that are none are null; years below 100 are those of two digits."""
+    """Invalid dates become null; years below 100 are read as years of two digits."""
     if days < FIRST_DAY:
         return None
     if days >= HUNDREDTH_YEAR:
@@ -120,7 +120,7 @@ _MYSQL: Final = {
     "mariadb json": Reading(),
 }
 
-# What stands in arrays as it does elsewhere.
+# Types whose values look the same inside arrays.
 _PLAIN_ARRAYS: Final = (
     "smallint[]", "integer[]", "bigint[]", "oid[]", "real[]", "double precision[]", "text[]", "character[]",
     "character varying[]", "uuid[]", "json[]", "jsonb[]", "inet[]", "cidr[]", "macaddr[]", "int4range[]",
@@ -128,14 +128,14 @@ _PLAIN_ARRAYS: Final = (
 
 
 def number(value: Any, type: ColumnType) -> str:
-    """A decimal of its column's scale, or of its own."""
+    """A decimal with its column's scale, or with its own."""
     if isinstance(value, str):
         return unscaled(value, type)
     return unscaled(value["value"], replace(type, scale=int(value["scale"])))
 
 
 def plain(number: Any, type: ColumnType) -> str | None:
-    """A number without zeros at its end; what is none is null."""
+    """A number without trailing zeros; null for NaN and infinity."""
     value = Decimal(number)
     if not value.is_finite():
         return None
@@ -143,7 +143,7 @@ def plain(number: Any, type: ColumnType) -> str | None:
 
 
 def instant_text(value: str, type: ColumnType) -> str:
-    """`2024-02-29T12:34:56.5Z` as PostgreSQL writes it, years before Christ, too."""
+    """`2024-02-29T12:34:56.5Z` as PostgreSQL writes it, also in years before Christ."""
     text = value.replace("T", " ").replace("Z", "+00").lstrip("+")
     if (value[0] == "-" and value[1].isdigit()) or value.startswith("0000"):
         year, rest = text.lstrip("-").split("-", 1)
@@ -151,12 +151,12 @@ def instant_text(value: str, type: ColumnType) -> str:
     return text
 
 
-# What the driver makes of infinity, in microseconds.
+# The driver's value for infinity, in microseconds.
 INFINITE: Final = {9223372036825200000: INFINITE_US, -9223372036832400000: -INFINITE_US}
 
 
 def instant(value: str, type: ColumnType) -> int:
-    """Milliseconds since 1970, of columns with more than three digits microseconds."""
+    """Milliseconds since 1970; microseconds for columns with more than three fraction digits."""
     us = int(value) * (1000 if type.length is not None and type.length <= 3 else 1)
     return INFINITE.get(us, us)
 
@@ -172,7 +172,7 @@ def utc_time(text: str, type: ColumnType) -> str:
 
 
 def duration(text: str) -> int:
-    """An interval in microseconds, months of 30.4375 days, within 64 bits."""
+    """An interval in microseconds, within 64 bits; a month has 30.4375 days."""
     months, days, us = interval_parts(text)
     total = months * 2_629_800_000_000 + days * US_PER_DAY + us
     return max(-(2**63), min(2**63 - 1, total))
@@ -198,7 +198,7 @@ def array(value: Any, type: ColumnType) -> str:
 
 
 def one_dimension(text: str, type: ColumnType) -> str:
-    """Arrays of several dimensions are a null for each of their parts; bounds are lost."""
+    """Arrays of several dimensions become one null per inner array; bounds are lost."""
     text = re.sub(r"^(\[-?\d+:-?\d+\])+=", "", text)
     return "{" + ",".join(["NULL"] * text.count(",{", 1) + ["NULL"]) + "}" if text.startswith("{{") else text
 
@@ -239,7 +239,7 @@ _POSTGRESQL: Final = {
 
 
 def fixed_point(value: Any, type: ColumnType) -> str:
-    """Oracle's NUMBER: an integer, the unscaled number in bytes, or a number with a scale of its own."""
+    """Oracle's NUMBER: an integer, the unscaled number in bytes, or a number with its own scale."""
     if not isinstance(value, str) or type.length is None:
         return number(value, type)
     scale = type.scale or 0
@@ -252,13 +252,13 @@ def clock_text(nanoseconds: int) -> str:
 
 
 def fine_time(value: str, type: ColumnType, default: int) -> str:
-    """A time of day in milliseconds, microseconds or nanoseconds, by its digits."""
+    """A time of day in milliseconds, microseconds or nanoseconds, by its fraction digits."""
     digits = default if type.length is None else type.length
     return _cut(clock_text(int(value) * (10**6 if digits <= 3 else 1000 if digits <= 6 else 1)), digits)
 
 
 def fine_moment(value: str, type: ColumnType, default: int) -> str:
-    """A timestamp likewise."""
+    """A timestamp in milliseconds, microseconds or nanoseconds, by its fraction digits."""
     digits = default if type.length is None else type.length
     unit = 10**6 if digits <= 3 else 1000 if digits <= 6 else 1
     days, clock = divmod(int(value) * unit, 86_400 * 10**9)
@@ -292,7 +292,7 @@ def point_in_time(text: str, type: ColumnType) -> str:
 
 
 def oracle_duration(text: str) -> int:
-    """An interval in microseconds, months of 30.4375 days."""
+    """An interval in microseconds; a month has 30.4375 days."""
     sign = -1 if text.startswith("-") else 1
     if match := re.fullmatch(r"[+-]?(\d+)-(\d+)", text):
         return sign * (int(match[1]) * 12 + int(match[2])) * 2_629_800_000_000
@@ -307,7 +307,7 @@ _ZONED: Final = Reading(zoned, point_in_time, lost="names of time zones")
 _INTERVAL: Final = Reading(
     lambda value, type: int(value), lambda it, type: it if isinstance(it, int) else oracle_duration(it), lost="parts"
 )
-# A placeholder stands for each, unless the connector reads large objects.
+# The connector replaces their values with a placeholder, unless it reads large objects.
 _LARGE: Final = Reading(lambda value, type: Carried(""), lambda value, type: "", left_out=True, lost="values")
 _ORACLE: Final = {
     "oracle binary_float": Reading(),

@@ -11,7 +11,7 @@ from simulator.model import ColumnType
 from simulator.truth.decoders.json_text import Number
 from simulator.truth.decoders.values import Carried, in_base64
 
-# Of the mongo shell: a string, or a word, a call or a pattern outside strings.
+# Tokens of the mongo shell: a string, or a word, a call or a pattern outside strings.
 _SHELL: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|(?P<call>(?:new )?[A-Z]\w+)\((?P<inside>[^)]*)\)|(?P<word>MinKey|MaxKey|undefined)'
     r"|/(?P<pattern>(?:[^/]|(?<=\\)/)+)/(?P<options>[a-z]*)"
@@ -19,7 +19,7 @@ _SHELL: Final = re.compile(
 
 
 def extended_json(text: str) -> Any:
-    """A document as the mongo shell prints it, as extended JSON, numbers as they are written."""
+    """Converts a document from the mongo shell's syntax to extended JSON; numbers keep their spelling."""
 
     def replaced(match: re.Match[str]) -> str:
         inside = f"[{match['inside']}]"
@@ -52,7 +52,7 @@ def extended_json(text: str) -> Any:
 
 
 def bson(value: Any, type: ColumnType) -> Any:
-    """A value of extended JSON, numbers as they are written."""
+    """A value of extended JSON; numbers keep their spelling."""
     match value:
         case {"$binary": {"base64": text}}:
             return in_base64(text, type)
@@ -69,13 +69,13 @@ def bson(value: Any, type: ColumnType) -> Any:
     return Carried(written(value))
 
 
-# What `relaxed` leaves out of documents.
+# Parts of documents that `relaxed` leaves out.
 RELAXED: Final = "which number is a long or a double, what is a pointer"
 
 
 def relaxed(text: str, type: ColumnType) -> str:
-    """A document without what products' texts leave out, which number is a long and what a pointer is; its dates as
-    numbers."""
+    """A document without the details that products' texts leave out (which number is a long, which value is a pointer);
+    dates are numbers."""
 
     def plain(value: Any) -> Any:
         match value:
@@ -97,7 +97,7 @@ def relaxed(text: str, type: ColumnType) -> str:
 
 
 def any_year(value: str, type: ColumnType) -> int:
-    """A date and time in UTC, also before Christ and after the year 9999, in microseconds since 1970."""
+    """Parses a date and time in UTC, also before Christ and after the year 9999, to microseconds since 1970."""
     match = re.fullmatch(r"(\d+)(-\d\d-\d\d \d\d:\d\d:\d\d\.\d+)( BC)?", value)
     if match is None:
         raise ValueError(f"{value!r} is no date and time")

@@ -1,4 +1,4 @@
-"""Huawei Cloud DRS: JSON, JSON-C and Avro, read from the vendor's pages on formats and its Avro schema."""
+"""Decoders of Huawei Cloud DRS: JSON, JSON-C and Avro, by the vendor's pages on formats and its Avro schema."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from simulator.truth.decoders.values import (
     to_seconds,
 )
 
-# Avro's single-object encoding: two bytes, then the schema's fingerprint. Files leave it away, and readers put zeros.
+# Prefix of Avro's single-object encoding: two bytes, then the schema's fingerprint. Files omit it; readers put zeros.
 MARKER: Final = b"\xc3\x01"
 FRAME_BYTES: Final = 10
 LEFT_AWAY: Final = bytes(FRAME_BYTES)
 
 
 def items(message: Any) -> Iterator[Item]:
-    """As Canal's; MongoDB's messages have a document, or what an update sets."""
+    """Items as in Canal's messages; MongoDB's messages have a document, or the fields that an update sets."""
     if "coll" not in message:
         yield from canal.items(message)
         return
@@ -69,7 +69,7 @@ def items(message: Any) -> Iterator[Item]:
 
 
 def parse_record(value: bytes, options: Mapping[str, str]) -> Any:
-    """A record of the schema whose fingerprint the value names. Raises ValueError."""
+    """Decodes a record with the schema of the value's fingerprint. Raises ValueError."""
     return _reader()(value)
 
 
@@ -98,7 +98,7 @@ def _reader() -> Callable[[bytes], Any]:
 
 
 def record_items(message: Any) -> Iterator[Item]:
-    """Images are lists in the order of `fields`; names of tables are in quotes."""
+    """Reads images as lists in the order of `fields`; names of tables are in quotes."""
     event_ms = message["updateTimestamp"]
     if message["operation"] not in OPERATIONS:
         yield Statement(message["afterImages"][0][1]["value"].decode(), event_ms)
@@ -122,7 +122,7 @@ def record_items(message: Any) -> Iterator[Item]:
 
 
 def _epoch_microseconds(value: Any, type: object) -> int:
-    """A Timestamp as the carrier has it, which can express infinity."""
+    """A Timestamp as the carrier holds it; the carrier can express infinity."""
     return int(value[1]["timestamp"]) * 1_000_000 + int(value[1]["millis"]) * 1000
 
 

@@ -1,6 +1,6 @@
-"""Alibaba Cloud DTS: records of its Avro schema, Canal JSON and SharePlex JSON.
+"""Decoders of Alibaba Cloud DTS: records of its Avro schema, Canal JSON and SharePlex JSON.
 
-Read from the vendor's pages on formats of messages and from the Avro classes of its subscription example.
+Sources: the vendor's pages on message formats, and the Avro classes of its subscription example.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from simulator.truth.decoders.values import (
 
 @cache
 def schema(variant: str) -> Any:
-    """The vendor's schema, version A or B, as fastavro takes it."""
+    """The vendor's schema, version A or B, parsed for fastavro."""
     return avro.parse_schema(json.loads(dts_record.schema(variant)))
 
 
-# What Confluent's framing puts before a value: a zero and the schema's number.
+# Confluent's prefix of a value: a zero and the schema's number.
 CONFLUENT_BYTES: Final = 5
 MARKS: Final = ("BEGIN", "COMMIT", "HEARTBEAT", "NOOP")
 
@@ -61,7 +61,7 @@ def parse_record(value: bytes, options: Mapping[str, str]) -> Any:
 
 
 def record_items(message: Any) -> Iterator[Item]:
-    """Images are lists in the order of `fields`; MongoDB's have a document and its id."""
+    """Reads images as lists in the order of `fields`; MongoDB's have a document and its id."""
     operation, event_ms = message["operation"], message["sourceTimestamp"] * 1000
     if operation in MARKS:
         yield Mark(operation)
@@ -96,17 +96,17 @@ def _image(names: list[str], values: Any) -> Image:
 
 
 def shown(message: Any, value: Any) -> Any:
-    """A value of a record for people."""
+    """A record's value for people."""
     return avro.member(value, None) if avro.is_member(value) else value
 
 
 def shareplex_items(message: Any) -> Iterator[Item]:
-    """`key` is the row before, `data` the columns that it changed; a deleted row is in `data`."""
+    """Reads `key` as the row before and `data` as the changed columns; a deleted row is in `data`."""
     yield from _shareplex(message, hours_east=0)
 
 
 def shareplex_in_china(message: Any) -> Iterator[Item]:
-    """OMS prints the same members in China's time."""
+    """The same members as OMS prints them, in China's time."""
     yield from _shareplex(message, hours_east=8)
 
 

@@ -1,4 +1,4 @@
-"""JSON values of messages, read strictly: numbers stay as they are written."""
+"""Strict parser of JSON messages; numbers keep their spelling."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class Number(str):
-    """A JSON number, as it is written."""
+    """A JSON number in its original spelling."""
 
     __slots__ = ()
 
 
 def read_json(value: bytes, options: Mapping[str, str] | None = None) -> Any:
-    """A compact JSON text in UTF-8. Raises ValueError for any other text, and for a name twice in an object."""
+    """Parses compact JSON in UTF-8. Raises ValueError for any other text, and for a repeated name in an object."""
     text = value.decode()
     decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
     if re.search(r"\s", _STRINGS.sub("", text)):
@@ -26,7 +26,7 @@ def read_json(value: bytes, options: Mapping[str, str] | None = None) -> Any:
 
 
 def read_object(value: bytes, options: Mapping[str, str] | None = None) -> Any:
-    """A JSON text that is an object. Raises ValueError."""
+    """Parses a JSON object. Raises ValueError for anything else."""
     if not isinstance(decoded := read_json(value), dict):
         raise ValueError("no JSON object")
     return decoded

@@ -1,6 +1,6 @@
-"""Maxwell's messages, read as docs/dataformat.md has them, and as Flink's maxwell-json format reads them.
+"""Decoder of Maxwell's messages, by docs/dataformat.md and Flink's maxwell-json format.
 
-`ts` is in seconds, of DDL in milliseconds. `old` has the changed columns alone.
+`ts` is in seconds, in DDL messages in milliseconds. `old` has only the changed columns.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def items(message: Any) -> Iterator[Item]:
 
 
 def _integer(value: str, type: ColumnType) -> str:
-    """An unsigned integer that was taken for a signed one is negative."""
+    """Restores an unsigned integer that Maxwell printed as a negative signed one."""
     return str(int(value) + bounds(type)[1] + 1) if value.startswith("-") and type.unsigned else value
 
 
 def _bits(value: str, type: ColumnType) -> str:
-    """Up to 32 bits are a signed number."""
+    """BIT: up to 32 bits are printed as a signed number."""
     return str(int(value) + (1 << 32)) if value.startswith("-") else value
 
 
@@ -65,7 +65,7 @@ def _datetime(value: int, type: ColumnType) -> int:
 
 
 def _time(value: int, type: ColumnType) -> int:
-    """A time of day: what is left of longer times, and what Maxwell makes of the bits of negative ones."""
+    """TIME as Maxwell prints it: always a time of day, also for longer times and for the bits of negative ones."""
     size = ((type.length or 0) + 1) // 2
     unit, cut = int(10 ** (6 - 2 * size)), int(10 ** (6 - (type.length or 0)))
     seconds, fraction = divmod(abs(value), 1_000_000)
@@ -86,7 +86,7 @@ def _labels(value: list[str], type: ColumnType) -> str:
 
 
 def _document(value: Any, type: ColumnType) -> str:
-    """The text of an embedded document, numbers as they are written."""
+    """The text of an embedded document; numbers keep their spelling."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, dict):

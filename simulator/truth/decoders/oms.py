@@ -1,4 +1,4 @@
-"""OceanBase Migration Service: five JSON formats, read from the vendor's pages and from Flink's reader of them."""
+"""Decoders of OceanBase Migration Service: five JSON formats, by the vendor's pages and Flink's reader of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MARKS: Final = ("HEARTBEAT", "TRANSACTION_BEGIN", "TRANSACTION_END")
 
 
 def default_items(message: Any) -> Iterator[Item]:
-    """`prevStruct` and `postStruct` of one row."""
+    """Reads `prevStruct` and `postStruct` of one row."""
     meta, kind = message["allMetaData"], message["recordType"]
     if kind in MARKS:
         yield Mark(kind)
@@ -62,7 +62,7 @@ def _without_types(image: Image) -> Image:
 
 
 def dataworks_items(message: Any) -> Iterator[Item]:
-    """`payload` has the row before and after, `schema` its table and key."""
+    """Reads the row before and after from `payload`, its table and key from `schema`."""
     payload, schema = message["payload"], message["schema"]
     if payload["op"] in MARKS:
         yield Mark(payload["op"])

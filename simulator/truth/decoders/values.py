@@ -1,8 +1,8 @@
-"""Values as messages hold them, read back: what a consumer of a format must know of them, and no more.
+"""Readers of the values in messages, with no more knowledge than a consumer of the format needs.
 
-A `Reading` gives a literal of the source system, or, where that has no literal for it, what the column's carrier holds.
-A value of a type without a reading is a literal already: text, or a number as it is written. `seen` is how much of a
-value a format carries: both sides of a comparison go through it, and `lost` says in words what is gone.
+A `Reading` converts a value to a literal of the source system, or, if the system has no literal for it, to the value of
+the column's carrier. Values of types without a reading are literals already: text, or a number in its spelling. `seen`
+reduces a value to the part that a format carries, on both sides of a comparison; `lost` names the rest in words.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from simulator.batch import decoded
 from simulator.model import ColumnType
 from simulator.sources.mysql.geometry import to_text
 
-# A value of a message and its column's type → a literal, or what the carrier holds. Without a type, where nobody knows
-# it, the value is read as far as that goes.
+# A value of a message and its column's type → a literal, or the carrier's value. If the type is unknown (None), the
+# value is read as far as possible.
 Read: TypeAlias = Callable[[Any, Any], Any]
 
 
 class Carried(str):
-    """A text that is what the carrier holds, and not a literal."""
+    """A text that is the carrier's value, not a literal."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a format's values of a type are read, and how much of them it carries. `left_out`: it has no such member."""
+    """Reader of a format's values of a type, and the part of them that it carries. `left_out`: messages have no such
+    member."""
 
     read: Read = lambda value, type: value
     seen: Callable[[Any, ColumnType], Any] = lambda value, type: value
@@ -46,14 +47,14 @@ class Reading:
     lost: str = ""
 
     def value(self, source: str, type: ColumnType, value: Any) -> Any:
-        """A value of a message, as much of it as the format carries. Raises ValueError and its like."""
+        """A value of a message, reduced to the part that the format carries. Raises ValueError and similar errors."""
         got = self.read(value, type)
         literal = isinstance(got, str) and not isinstance(got, Carried)
         return self.seen(parsed(source, type, got) if literal else got, type)
 
 
 def carried(array: pa.Array) -> list[Any]:
-    """The values of a carrier, floats as their shortest text, so that NaN is NaN and -0.0 is not 0.0."""
+    """The values of a carrier; floats as their shortest text, so NaN equals NaN and -0.0 differs from 0.0."""
     array = decoded(array)
     if pa.types.is_temporal(array.type):
         array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
@@ -62,7 +63,7 @@ def carried(array: pa.Array) -> list[Any]:
 
 @cache
 def parsed(source: str, type: ColumnType, literal: str) -> Any:
-    """What the carrier of a type holds for a literal."""
+    """The carrier's value for a literal of a type."""
     return carried(sources.find(source).parse_values([literal], type))[0]
 
 
@@ -70,12 +71,12 @@ def parsed(source: str, type: ColumnType, literal: str) -> Any:
 
 
 def latin1(value: str, type: ColumnType) -> bytes:
-    """Bytes as the text that they are in ISO-8859-1; a BINARY without the zeros that fill it up."""
+    """Bytes of an ISO-8859-1 text; a BINARY without its padding zeros."""
     return filled(value.encode("latin1"), type)
 
 
 def filled(data: bytes, type: ColumnType | None) -> bytes:
-    """Bytes of a BINARY, with the zeros that MySQL's log leaves away."""
+    """Bytes of a BINARY, with the padding zeros that MySQL's log omits."""
     return data.ljust(type.length or 1, b"\0") if type is not None and type.name == "binary" else data
 
 
@@ -84,7 +85,7 @@ def hexadecimal(value: str, type: ColumnType) -> bytes:
 
 
 def signed_bytes(value: str, type: ColumnType) -> bytes:
-    """`[0, -1]`: bytes as Java prints them."""
+    """Bytes from Java's print of them: `[0, -1]`."""
     return filled(bytes(int(part) & 255 for part in value.strip("[]").split(",") if part), type)
 
 
@@ -93,12 +94,12 @@ def in_base64(value: str, type: ColumnType) -> bytes:
 
 
 def number(read: Read) -> Read:
-    """Bytes that are a number."""
+    """Reader of bytes that represent a number."""
     return lambda value, type: str(int.from_bytes(read(value, type)))
 
 
 def later(text: str, seconds: float) -> str:
-    """A date and time some seconds later, of any year."""
+    """A date and time of any year, moved by some seconds."""
     match = re.fullmatch(r"(-?\d+)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d+)?", text)
     if match is None:
         raise ValueError(f"{text!r} is no date and time")
@@ -108,12 +109,12 @@ def later(text: str, seconds: float) -> str:
 
 
 def east(hours: int) -> Read:
-    """A time printed in a zone this many hours east of UTC; MySQL's zero is the same everywhere."""
+    """Reader of times printed in a zone this many hours east of UTC; MySQL's zero is the same in every zone."""
     return lambda value, type: value if value.startswith("0000") else later(value, -3600 * hours)
 
 
 def named_zone(value: str, type: ColumnType) -> str:
-    """A time that the name of its zone follows."""
+    """A time followed by the name of its zone."""
     text, _, zone = value.rpartition(" ")
     seconds, _, fraction = text.partition(".")
     utc = datetime.fromisoformat(seconds).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC).replace(tzinfo=None)
@@ -121,12 +122,12 @@ def named_zone(value: str, type: ColumnType) -> str:
 
 
 def interval_of_parts(value: str, type: ColumnType) -> str:
-    """`-1 2:3:4.05`, of numbers without leading zeros."""
+    """An interval of numbers without leading zeros: `-1 2:3:4.05`."""
     return re.sub(r"(?<=[ :])\d\b", lambda digit: f"0{digit[0]}", value) if ":" in value else value
 
 
 def interval_literal(value: str, type: ColumnType) -> str:
-    """`INTERVAL '-1 02:03:04' DAY TO SECOND`, `INTERVAL '1' MONTH`."""
+    """An interval literal: `INTERVAL '-1 02:03:04' DAY TO SECOND`, `INTERVAL '1' MONTH`."""
     match = re.fullmatch(r"INTERVAL '(-?)(.+)' (\w+)(?: TO \w+)?", value)
     if match is None:
         raise ValueError(f"{value!r} is no interval")
@@ -148,7 +149,8 @@ def epoch(value: str, type: ColumnType | None) -> str:
 
 
 def significant(digits: int) -> Reading:
-    """Floating point numbers that are printed with some digits of their shortest text, and no sign of zero."""
+    """Reading of floating point numbers that are printed with this many digits of their shortest text; zero has no
+    sign."""
 
     def seen(value: str | Decimal, type: ColumnType) -> str:
         if not isinstance(value, Decimal):
@@ -168,7 +170,7 @@ def to_seconds(microseconds: int, type: ColumnType) -> int:
 
 
 def cut_to_microseconds(value: Any, type: ColumnType) -> Any:
-    """Texts of times with six digits of a fraction at most; nothing is left of less."""
+    """Times with at most six fraction digits; smaller parts are lost."""
     if not is_time(value):
         return value
     cut = re.sub(r"\.\d+", lambda match: match[0][:7].rstrip("0").rstrip("."), value)
@@ -180,7 +182,7 @@ def is_time(value: Any) -> bool:
 
 
 def no_srid(data: bytes, type: ColumnType) -> bytes:
-    """A geometry of MySQL without its first four bytes, the number of its reference system."""
+    """A MySQL geometry without its SRID, the first four bytes."""
     return data[4:]
 
 
@@ -193,7 +195,7 @@ EMPTY_LOB: Final = "empty_clob()"
 NO_SRID: Final = "reference system"
 
 LITERAL: Final = Reading()
-# Texts of which not a blank may differ, though a literal with another would be read as the same.
+# Texts that must agree to the last blank, although literals with other blanks would be read as the same value.
 AS_TEXT: Final = Reading(lambda value, type: Carried(value))
 TEXTS: Final = ("text", "json", "xml", "uuid")
 LATIN1: Final = Reading(latin1)

@@ -1,5 +1,5 @@
-"""The verdict on a consumer, or on what lies between: were the messages right, and are the tables?
+"""Verdicts on a pipeline: whether its messages, and the consumer's tables, are right.
 
-`comparison.py` holds messages that were read back against those that a run would send; `files.py` reads files,
-`simulator/sinks/kafka/reader.py` a broker. `alignment.py` decides, partition by partition; `naming.py` finds words.
+`comparison.py` compares messages that were read back with those that a run would send; `files.py` reads files,
+`simulator/sinks/kafka/reader.py` a broker. `alignment.py` decides partition by partition; `naming.py` words findings.
 """

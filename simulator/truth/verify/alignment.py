@@ -1,8 +1,8 @@
-"""One partition's messages held against those expected there.
+"""Aligns one partition's messages with the expected ones.
 
-Stretches of equal bytes are compared as a whole. Where they differ, a window ahead of both cursors decides: a message
-that is expected a little later came early, or those before it are late or missing; one that came before is doubled.
-What stays open (expected and not seen, seen and not expected) is settled at the end, over all partitions.
+Runs of equal bytes are compared as a whole. At a difference, a window ahead of both cursors decides: a message that is
+expected a little later came early, or those before it are late or missing; one that came before is doubled. Open
+messages (expected and not seen, seen and not expected) are settled at the end, over all partitions.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Final
 from simulator.truth.verify.findings import Place, Verdict, Wrong
 from simulator.truth.verify.tape import MORE, Identity, Item, Records, Tape
 
-# Messages ahead of each cursor in which the other one's message is looked for; and, where none of the next few is among
-# them, the messages in which those are looked for.
+# Window ahead of each cursor that is searched for the other cursor's message; and the larger window, if none of the
+# next few messages is in the first.
 WINDOW: Final = 512
 FEW: Final = 8
 FAR: Final = 32_768
-# Messages that are passed after looking far in vain, before it is done again.
+# Messages to pass after a vain search of the larger window, before it is searched again.
 PAUSE: Final = 8_192
-# Open messages that a partition remembers of either side; older ones are settled without looking at other partitions.
+# Open messages that a partition keeps per side; older ones are settled without looking at other partitions.
 MOST_OPEN: Final = 20_000
 
 
 @dataclass(slots=True)
 class Stray:
-    """A message that was read and not expected there; `near` is the one that was expected next then."""
+    """A message that was read but not expected there; `near` is the message that was expected next at that point."""
 
     item: Item
     near: Item | None
@@ -36,16 +36,16 @@ class Stray:
 
 @dataclass(slots=True)
 class Stretch:
-    """Messages that come again, in the old order: those from `first` up to `next` of the expected ones."""
+    """Repeated messages in their old order: the expected ones from `first` up to `next`."""
 
     first: int
     next: int
 
 
 class Lane:
-    """A partition: both tapes, and what is open.
+    """A partition: both tapes, and the open messages.
 
-    `report(lane, wrong, expected, read, count)` makes a finding; it is asked for it in the order of what was read.
+    `report(lane, wrong, expected, read, count)` makes a finding; it is called in the order of the messages read.
     """
 
     def __init__(self, place: Place, verdict: Verdict, report: Callable[..., None], kept_bytes: int) -> None:
@@ -66,7 +66,7 @@ class Lane:
     # ------------------------------------------------------------------------------------------------------- comparing
 
     def align(self) -> None:
-        """Compare as far as both tapes go. Where they differ and one of them is short, it waits for more."""
+        """Compares as far as both tapes go. At a difference near the end of a tape it waits for more messages."""
         while len(self.expected) and len(self.read):
             if self._equal_stretch():
                 continue
@@ -84,7 +84,7 @@ class Lane:
             self._end_stretch(reached=True)
 
     def hunger(self) -> int:
-        """How many messages more should be read for the expected ones that wait; 0 where those must grow first."""
+        """Number of messages to read for the expected ones that wait; 0 if those must grow first."""
         waiting = len(self.expected)
         if not waiting:
             return 0
@@ -96,24 +96,24 @@ class Lane:
         return self._far or WINDOW
 
     def _ready(self) -> bool:
-        """Whether both tapes go far enough to decide what differs."""
+        """Tests whether both tapes are long enough to decide about a difference."""
         return all(len(tape) >= self._need() or tape.final for tape in (self.expected, self.read))
 
     def _equal_stretch(self) -> bool:
-        """Pass the messages that are equal on both tapes. False: the next ones differ."""
+        """Passes the messages that are equal on both tapes. False: the next ones differ."""
         expected, read = self.expected.ahead(), self.read.ahead()
         assert expected is not None
         assert read is not None
         count = min(expected.num_rows, read.num_rows)
         expected, read = expected.slice(0, count), read.slice(0, count)
         if not _equal(expected, read):
-            # most often they differ late, or at once
+            # usually they differ late, or in the first message
             count = _equal_rows(expected, read)
             if not count:
                 return False
         if self._stretch is not None:
             self._end_stretch(reached=self._stretch.next == self.expected.cursor)
-        if self._early:  # a message of which another like it came early
+        if self._early:  # an equal message came early
             count = 1
             item = self.expected.items(self.expected.cursor, self.expected.cursor + 1)[0]
             if self._take_early(item):
@@ -125,7 +125,7 @@ class Lane:
         return True
 
     def _step(self) -> None:
-        """Decide about the next message of either side, which differ in some column."""
+        """Decides about the next messages of both sides, which differ in some column."""
         ahead, came = self._ahead
         wanted, item = ahead.head(), came.head()
         if self._take_early(wanted):
@@ -152,7 +152,7 @@ class Lane:
             self.read.advance(1)
 
     def _is_new(self, item: Item) -> bool:
-        """Whether a message that is not among the next expected ones is none of those before either."""
+        """Tests whether a message that is not among the next expected ones is not among the earlier ones either."""
         stretch = self._stretch
         again = None if stretch is None else self.expected.item(stretch.next)
         if again is not None and again.identity == item.identity:
@@ -160,8 +160,8 @@ class Lane:
         return item.identity not in self._absent and self.expected.behind(item.identity) is None
 
     def _look_far(self) -> bool:
-        """Look for messages that are not near. False: both tapes changed, or must grow first; True: go on with the next
-        message of either side, which was altered or is not of this stream."""
+        """Searches the larger window. False: both tapes changed, or must grow first; True: go on with the next messages
+        of both sides, which were altered or do not belong to this stream."""
         expected, read = self.expected, self.read
         few = [tape.items(tape.cursor, tape.cursor + FEW) for tape in (expected, read)]
         near = any(self._ahead[0].find(item.identity) is not None for item in few[1]) or any(
@@ -191,7 +191,7 @@ class Lane:
         self.read.advance(1)
 
     def _take_early(self, item: Item) -> bool:
-        """Whether this expected message came before."""
+        """Tests whether an expected message came early, and takes it off the list."""
         if not (left := self._early.get(item.identity, 0)):
             return False
         if left == 1:
@@ -201,10 +201,10 @@ class Lane:
         return True
 
     def _skip(self, count: int) -> None:
-        """Pass expected messages that did not come: late ones, or missing."""
+        """Passes expected messages that did not come: they are late or missing."""
         first = self.expected.cursor
         over = max(0, count - MOST_OPEN)
-        if over:  # a stretch that is longer than what is remembered
+        if over:  # a run that is longer than the number of open messages kept
             item = self.expected.item(first)
             self._report(self, Wrong.MISSING, item, None, over)
             self.expected.advance(over)
@@ -221,8 +221,8 @@ class Lane:
             self.settle(self, item, None)
 
     def _unexpected(self, item: Item, near: Item | None) -> None:
-        """A message that none of the next expected ones is: a late one, one that comes again, or a stray. `near`: the
-        expected one that it may have been."""
+        """Handles a message that is none of the next expected ones: late, repeated, or a stray. `near`: the expected
+        message that it may be an altered copy of."""
         self.read.advance(1)
         if (stretch := self._stretch) is not None:
             again = self.expected.item(stretch.next) if stretch.next < self.expected.cursor else None
@@ -246,7 +246,7 @@ class Lane:
             self.settle(self, None, self.strays.popleft())
 
     def found(self, item: Item) -> None:
-        """An absent message is accounted for."""
+        """Removes a message from the absent ones."""
         del self.absent[item.index]
         indexes = self._absent[item.identity]
         indexes.remove(item.index)
@@ -254,14 +254,14 @@ class Lane:
             del self._absent[item.identity]
 
     def absent_like(self, identity: Identity) -> Item | None:
-        """An absent message with these bytes."""
+        """The absent message with this identity, if any."""
         indexes = self._absent.get(identity)
         return self.absent[indexes[0]] if indexes else None
 
     # ------------------------------------------------------------------------------------------------------------ names
 
     def _end_stretch(self, *, reached: bool) -> None:
-        """Messages came again; `reached`: up to where the stream went on, as after a restart."""
+        """Reports repeated messages; `reached`: they end where the stream continues, as after a restart."""
         if self._stretch is None:
             return
         first, count = self._stretch.first, self._stretch.next - self._stretch.first
@@ -271,7 +271,7 @@ class Lane:
 
 
 class _Window:
-    """The messages ahead of a tape's cursor, by their identity."""
+    """The messages ahead of a tape's cursor, by identity."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
@@ -284,7 +284,7 @@ class _Window:
         return self._items[0]
 
     def find(self, identity: Identity) -> int | None:
-        """The index of the next such message."""
+        """Index of the next message with this identity."""
         self._update()
         indexes = self._indexes.get(identity)
         return indexes[0] if indexes else None
@@ -301,7 +301,7 @@ class _Window:
             indexes.popleft()
             if not indexes:
                 del self._indexes[item.identity]
-        # refilled by halves, since each filling costs some calls
+        # refilled by halves, since each refill costs some calls
         if self._stop - cursor <= WINDOW // 2 and self._stop < self._tape.end:
             for item in self._tape.items(self._stop, cursor + WINDOW):
                 self._items.append(item)
@@ -319,7 +319,7 @@ def _equal(expected: Records, read: Records) -> bool:
 
 
 def _equal_rows(expected: Records, read: Records) -> int:
-    """Rows at the beginning that are equal. The first is looked at alone, then halves are compared."""
+    """Number of equal rows at the beginning. The first row is compared alone, then halves are."""
     low, high = 0, expected.num_rows  # equal up to low, different within high
     if not _equal(expected.slice(0, 1), read.slice(0, 1)):
         return 0

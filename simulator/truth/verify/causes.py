@@ -1,4 +1,4 @@
-"""Why a row of a consumer is wrong: its last changes, found in the stream, and the state that it has."""
+"""Causes of a consumer's wrong rows: the row's last changes in the stream, and the state that the consumer has."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from simulator.model import DELETE, INSERT, Kind, OrderKey, TableId
 from simulator.stream.engine.block import Stream
 from simulator.truth.verify.tables import Cells, WrongRow, cell
 
-# Blocks before the position that are searched for the changes of a row.
+# Number of blocks before the position that are searched for the changes of a row.
 MOST_BLOCKS: Final = 16
 
-# A row's images compared as a comparison compares them: with its tolerances.
+# Reduces a row's image to cells as the comparison does, with its tolerances.
 Seen: TypeAlias = Callable[[Cells], Cells]
 
 
 @dataclass(frozen=True, slots=True)
 class RowState:
-    """A change of a row, and its cells before and after; None where there is no such row, or has another key."""
+    """A change of a row, and its cells before and after; None if there is no such row or it has another key."""
 
     order: OrderKey
     kind: Kind
@@ -41,7 +41,7 @@ class Causes:
         self._read: dict[int, list[ChangeBatch]] = {}  # changes of the table by the first turn of their block
 
     def cause(self, wrong: WrongRow, key: Cells, found: Cells | None) -> str:
-        """A sentence about a row: the state that it has, and the changes that it lacks."""
+        """A sentence about a row: its state at the consumer, and the changes that are missing."""
         if not self._key:
             return ""
         history, first = self._history(key, found)
@@ -70,8 +70,8 @@ class Causes:
         return f"its last change is {_words(last)}; no state of it is like this one"
 
     def _history(self, key: Cells, found: Cells | None) -> tuple[list[RowState], int]:
-        """Changes of a row, newest first, as far as they were searched, and the turn at which that ended: up to the
-        state that was found, or where the row begins."""
+        """Changes of a row, newest first, and the turn at which the search ended: at the consumer's state, at the row's
+        first change, or at the limit."""
         step = self._stream.block_turns
         stop, states = self._turn, list[RowState]()
         for _ in range(MOST_BLOCKS):
@@ -90,14 +90,14 @@ class Causes:
         return states, stop
 
     def _batches(self, first: int, stop: int) -> list[ChangeBatch]:
-        """The table's changes in a range of turns, kept for the next row."""
+        """The table's changes in a range of turns, cached for the next row."""
         if first not in self._read:
             block = self._stream.read(first, stop)
             self._read[first] = [batch for batch in block.batches if batch.table.id == self._table]
         return self._read[first]
 
     def _states(self, batch: ChangeBatch, key: Cells) -> list[RowState]:
-        """The changes of a batch that are about a row."""
+        """The changes of one row in a batch."""
         table = batch.table
         if not all(name in table.positions for name in self._key):
             return []
@@ -123,7 +123,7 @@ class Causes:
     def _image(
         self, arrays: Sequence[pa.Array] | None, batch: ChangeBatch, row: int, key: Cells
     ) -> Mapping[str, Any] | None:
-        """A row's cells, unless it has another key there."""
+        """A row's cells; None if the image has another key."""
         if arrays is None:
             return None
         cells = {c.name: cell(decoded(a), row) for c, a in zip(batch.table.columns, arrays, strict=True)}

@@ -1,4 +1,4 @@
-"""Columns of a consumer's table as the carriers of the columns expected, and tolerances that both sides go through."""
+"""Columns of a consumer's table, converted to the carriers of the expected columns; tolerances for both sides."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ZONE: Final = re.compile(r"([+-])(\d\d):(\d\d)")
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What does not count in columns: `*.total=round:2`. `both` is what both sides go through, `found` the consumer's
-    alone, before that."""
+    """A permitted difference in columns: `*.total=round:2`. `both` converts both sides; `found` converts only the
+    consumer's, before that."""
 
     pattern: str
     both: Callable[[pa.Array], pa.Array] = lambda array: array
@@ -43,7 +43,7 @@ class Tolerance:
 
 
 def parse_tolerance(text: str) -> Tolerance:
-    """`total=round:2`, `orders.note=trim`, `*_at=ms`, `*=nocase`. Raises OptionError."""
+    """Parses `total=round:2`, `orders.note=trim`, `*_at=ms`, `*=nocase`. Raises OptionError."""
     pattern, given, form = text.partition("=")
     word, _, argument = form.partition(":")
     if given and pattern:
@@ -91,9 +91,9 @@ def _in_utc(array: pa.Array, east_us: int) -> pa.Array:
 
 
 def as_carrier(array: pa.Array, column: Column, carrier: pa.DataType, source: Source) -> tuple[pa.Array, pa.Array]:
-    """A consumer's values as the carrier holds them, and where they cannot be read as such (null there).
+    """A consumer's values converted to the carrier, and a mask of those that cannot be converted (null in the first).
 
-    Arrow casts what it can without losing anything; other values are read as the database's client prints them.
+    Arrow casts whatever it can cast without loss; other values are parsed as the database's client prints them.
     """
     array = decoded(array)
     if array.type == carrier:
@@ -133,7 +133,7 @@ def _parsed(array: pa.Array, column: Column, carrier: pa.DataType, source: Sourc
 
 
 def _literal(value: Any, column: Column, carrier: pa.DataType, source: Source) -> pa.Array | None:
-    """One value as an array of one; None where it cannot be read."""
+    """One value as an array of length 1; None if it cannot be parsed."""
     if value is None:
         return pa.nulls(1, carrier)
     if isinstance(value, bytes) and pa.types.is_binary(carrier):
@@ -154,7 +154,7 @@ _BAD: Final = np.uint64(0x0BADBADBADBADBAD)
 
 
 def hashes(arrays: Sequence[pa.Array], bad: Sequence[pa.Array | None] = ()) -> Hashes:
-    """A hash of each row of columns: equal rows have equal ones, in this process."""
+    """One hash per row; equal rows have equal hashes within this process."""
     count = len(arrays[0]) if arrays else 0
     total: Hashes = np.zeros(count, dtype=np.uint64)
     for number, array in enumerate(arrays):
@@ -188,7 +188,7 @@ def _hashes(array: pa.Array) -> Hashes:
     values = np.asarray(array.fill_null(0) if array.null_count else array)
     if pa.types.is_floating(array.type):
         wide = values.astype(np.float64)
-        # every NaN is the same, and a zero has no sign
+        # all NaNs are equal, and zero has no sign
         values = np.where(np.isnan(wide), np.float64("nan"), wide + 0.0).view(np.int64)
     converted: Hashes = values.astype(np.int64).view(np.uint64) if values.dtype != np.uint64 else values
     return _mixed(converted + _FACTOR)

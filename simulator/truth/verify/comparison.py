@@ -1,7 +1,7 @@
-"""Messages that were read back against those that a run would send: a sink that compares instead of sending.
+"""A sink that compares instead of sending: messages that were read back against those that a run would send.
 
-So what is expected comes from the same pipeline as what was sent: the same blocks, routes and bytes, in any number of
-processes. Memory is bounded: of each partition some tens of MiB at the most are kept, to recognise what comes again.
+The expected messages come from the same pipeline as the sent ones: the same blocks, routes and bytes, in any number of
+processes. Memory is bounded: each partition keeps at most some tens of MiB, to recognise repeated messages.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from simulator.truth.verify.findings import EXAMPLES, Place, Verdict, Wrong
 from simulator.truth.verify.naming import MOST_CROSSED, Namer, alike, finding
 from simulator.truth.verify.tape import Item, Records
 
-# Of all partitions together, bytes of expected messages that are kept behind where reading is.
+# Bytes of expected messages that all partitions together keep behind the reading position.
 KEPT_BYTES: Final = 128 << 20
 LEAST_KEPT_BYTES: Final = 4 << 20
-# So many messages none of which is expected: this is another stream.
+# If none of the first N messages is expected, it is another stream.
 STRANGE: Final = 2_000
-# More messages in wrong partitions than these and a fifth of all: they were routed otherwise.
+# With more messages in wrong partitions than this and than a fifth of all, the routing was another one.
 MISPLACED: Final = 100
-# Read at once when nothing more is expected.
+# Number of messages per read once no more are expected.
 REST: Final = 4096
 EXPECTED: Final = ("phase", "turn", "ordinal", "kind", "value", "key", "tag", "timestamp_ms", "headers")
 
 
 class Reader(Protocol):
-    """Where messages are read from. `name` is for people; `columns` are those that are known of messages.
+    """Source of the messages to verify. `name` is for people; `columns` are the columns that it knows of messages.
 
-    `single`: all topics and partitions are one stream of values. `topic_pattern` is the one that the URL names.
-    `prefix_bytes`: how many bytes values lack at their beginning.
+    `single`: all topics and partitions are one stream of values. `topic_pattern`: the pattern in the URL.
+    `prefix_bytes`: number of bytes that values lack at their beginning.
     """
 
     name: str
@@ -48,21 +48,21 @@ class Reader(Protocol):
     prefix_bytes: int
 
     def partitions(self, topic: str) -> int:
-        """How many partitions a topic has. Raises SinkError, UsageError."""
+        """Partition count of a topic. Raises SinkError, UsageError."""
 
     def take(self, place: Place, count: int) -> Records | None:
-        """Some of the next messages of a partition, `count` at the most; none for now; None: there are no more."""
+        """Some of the next messages of a partition, at most `count`; empty: none for now; None: there are no more."""
 
     def others(self) -> Iterator[tuple[Place, Records]]:
-        """The messages of partitions that nobody asked for."""
+        """The messages of partitions that `take` was never called for."""
 
     def close(self) -> None: ...
 
 
 class Comparison(Sink):
-    """Compares what a run sends to it with what the reader reads. `verdict` is whole after `flush`.
+    """Compares the messages that a run sends to it with those of the reader. `verdict` is complete after `flush`.
 
-    Raises UsageError where nothing that is read is expected.
+    Raises UsageError if none of the messages read is expected.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Comparison(Sink):
         self.ledger.acknowledge_all()
 
     def flush(self) -> None:
-        """Read the rest, and settle what is open."""
+        """Reads the remaining messages and settles the open ones."""
         super().flush()
         if self._flushed:
             return
@@ -155,7 +155,7 @@ class Comparison(Sink):
                 lane.align()
             elif records.num_rows:
                 self._came(lane, records)
-            else:  # it waits behind those of partitions that nobody asked for
+            else:  # it waits behind messages of partitions that were never requested
                 return
 
     def _came(self, lane: Lane, records: Records) -> None:
@@ -165,7 +165,7 @@ class Comparison(Sink):
         self._check_strange()
 
     def _complete(self, records: Records) -> Records:
-        """Messages with the bytes that a file leaves away of each value, and without null headers."""
+        """Messages with the prefix that files omit from each value, and without null headers."""
         if self._prefix:
             values = pc.binary_join_element_wise(pa.scalar(self._prefix), records.column("value"), pa.scalar(b""))
             records = records.set_column(0, "value", values)
@@ -175,7 +175,7 @@ class Comparison(Sink):
         return records
 
     def _check_strange(self, *, final: bool = False) -> None:
-        """Raises UsageError where nothing that was read is what is expected."""
+        """Raises UsageError if none of the messages read is expected."""
         verdict = self.verdict
         if verdict.right or not self.verdict.read:
             if not verdict.read and final and verdict.expected:
@@ -228,7 +228,7 @@ class Comparison(Sink):
         self.verdict.add(finding(lane.place, wrong, expected, text, count))
 
     def _crossed(self, lane: Lane, item: Item, first: int, stop: int) -> Wrong:
-        """Whether a message passed one of its own rows among the expected ones of a range."""
+        """The finding for a moved message: whether it overtook another message of its own rows within a range."""
         own = self._namer.row_keys(item)
         for other in lane.expected.items(first, min(stop, first + MOST_CROSSED)):
             if other.index != item.index and own & self._namer.row_keys(other):
@@ -236,7 +236,8 @@ class Comparison(Sink):
         return Wrong.REORDERED
 
     def _settle(self) -> None:
-        """All partitions are read: strays that are expected elsewhere, altered ones, and the rest of either side."""
+        """Settles open messages after all partitions are read: strays that belong elsewhere, altered ones, and the rest
+        of both sides."""
         for lane in self._lanes.values():
             strays = list(lane.strays)
             lane.strays.clear()
@@ -289,7 +290,7 @@ class Comparison(Sink):
 
 
 def _stretches(items: Sequence[Item]) -> Iterator[tuple[Item, int]]:
-    """Messages with adjacent indexes together: the first of them, and how many they are."""
+    """Runs of messages with adjacent indexes: the first message and the length of each run."""
     if not items:
         return
     indexes = np.array([item.index for item in items], dtype=np.int64)
@@ -299,12 +300,12 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[Item, int]]:
 
 
 def _after(count: int) -> str:
-    """The rest of a stretch in words."""
+    """The rest of a run in words."""
     return "" if count == 1 else ", and so is the one after it" if count == 2 else f", and the {count - 1:,} after it"
 
 
 def _without_null(array: pa.Array) -> pa.Array:
-    """An array of a message's column; no headers are an empty list."""
+    """A column of messages in which missing headers are an empty list."""
     if not pa.types.is_list(array.type) or not array.null_count:
         return array
     if array.null_count == len(array):

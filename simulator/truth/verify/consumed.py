@@ -1,11 +1,11 @@
-"""A consumer's tables, as files and in databases: rows as record batches, read anew as often as they are asked for.
+"""A consumer's tables in files and databases: rows as record batches, which can be read repeatedly.
 
-| `--table` | what it is |
+| `--table` | content |
 | --- | --- |
 | `out/orders.parquet`, a folder of such files | Parquet; also folders with `column=value` parts |
 | `out/orders.csv` | CSV with a header; an empty field is null, `""` the empty text |
-| `out/orders.jsonl` | one object a row |
-| `sqlite:FILE` | a database of SQLite |
+| `out/orders.jsonl` | one object per row |
+| `sqlite:FILE` | an SQLite database |
 | `mysql://USER:PASSWORD@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE` | databases, read by their drivers |
 """
 
@@ -29,13 +29,13 @@ from simulator.sinks.url import public
 
 ROWS: Final = 50_000
 SUFFIXES: Final = (".parquet", ".csv", ".jsonl")
-# Whether a name is quoted by ` or ".
+# The quote of names: ` or ".
 QUOTES: Final = {"mysql": "`"}
 
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """A table of a consumer. `rows` reads it: batches of at most some ten thousand rows."""
+    """A consumer's table. `rows` reads it in batches of at most some ten thousand rows."""
 
     name: str
     columns: Sequence[str]
@@ -43,7 +43,7 @@ class Consumed:
 
 
 def open_table(place: str, table: str) -> Consumed:
-    """The table behind a path or URL. Raises UsageError, SinkError, MissingPackage."""
+    """Opens the table at a path or URL. Raises UsageError, SinkError, MissingPackage."""
     scheme = place.partition(":")[0]
     if scheme in DATABASES and place != scheme:
         return _in_database(place, scheme, table)
@@ -241,7 +241,7 @@ def _batch(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pa.RecordBa
 
 
 def array_of(values: Sequence[Any]) -> pa.Array:
-    """Python values as an array; of several types, or of types that Arrow has not, as texts."""
+    """Python values as an array; as texts if they have several types or types that Arrow does not have."""
     if not any(isinstance(value, dict | list | str) for value in values):
         try:
             return pa.array(values)

@@ -1,7 +1,7 @@
-"""Messages read back from files and standard input: lines of values, envelopes, Avro containers, Parquet.
+"""Readers of messages in files and on standard input: lines of values, envelopes, Avro containers, Parquet.
 
-A folder has the files that `--to file:DIR` or `parquet:DIR` wrote, or Spark's folders of parts; they are read a piece
-at a time, each as far as its partition is asked for.
+A folder has the files that `--to file:DIR` or `parquet:DIR` wrote, or Spark's folders of parts. They are read in
+pieces, each only as far as its partition is requested.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simulator.truth.verify.findings import Place
 from simulator.truth.verify.tape import Records
 
 CHUNK_BYTES: Final = 4 << 20
-# Envelopes of other partitions that may wait while one partition is asked for; then that one has none for now.
+# Limit of buffered envelopes of other partitions while one partition is requested; beyond it, none is returned for now.
 MOST_WAITING: Final = 200_000
 ENVELOPE: Final = frozenset(("topic", "partition", "key", "headers", "timestamp", "value"))
 HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
@@ -44,8 +44,8 @@ VALUES: Final = pa.schema([("value", pa.binary())])
 
 
 def lines(file: IO[bytes], rest: bytes = b"") -> Generator[Records, None, None]:
-    """Values, one a line; a line `null` is a tombstone. A last line without its end is a value, too. `rest` is what was
-    read of the file before."""
+    """Values, one per line; a line `null` is a tombstone. An unterminated last line is a value, too. `rest`: bytes that
+    were read from the file before."""
     while chunk := file.read(CHUNK_BYTES):
         data = rest + chunk
         stop = data.rfind(b"\n") + 1
@@ -57,7 +57,7 @@ def lines(file: IO[bytes], rest: bytes = b"") -> Generator[Records, None, None]:
 
 
 def _split(data: bytes) -> Records:
-    """Lines as an array: each line is seen as two values, itself and its end, of which the first are taken."""
+    """Lines as an array: each line and its terminator are taken as two values, and the terminators are dropped."""
     ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")).astype(np.int32)
     offsets = np.zeros(2 * len(ends) + 1, dtype=np.int32)
     offsets[1::2], offsets[2::2] = ends, ends + 1
@@ -73,7 +73,7 @@ def _split(data: bytes) -> Records:
 
 
 def avro_records(file: IO[bytes]) -> Generator[Records, None, None]:
-    """The records of an object container. Raises SinkError."""
+    """Records of an Avro object container. Raises SinkError."""
     import fastavro
 
     try:
@@ -93,7 +93,7 @@ def avro_records(file: IO[bytes]) -> Generator[Records, None, None]:
 
 
 def envelopes(file: Iterable[bytes], name: str) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Whole messages, one a line. Raises UsageError for a line that is none."""
+    """Envelopes (messages with topic, partition and key), one per line. Raises UsageError for any other line."""
     for number, line in enumerate(file, 1):
         try:
             envelope = orjson.loads(line)
@@ -124,7 +124,7 @@ def _bytes(value: Any) -> bytes | None:
 
 
 def parquet_rows(path: Path) -> Iterator[Records]:
-    """Messages of a file of Parquet, as `--to parquet:DIR` writes them. Raises SinkError."""
+    """Messages of a Parquet file, as `--to parquet:DIR` writes them. Raises SinkError."""
     try:
         with parquet.ParquetFile(path) as file:
             names = set(file.schema_arrow.names)
@@ -142,7 +142,7 @@ def parquet_rows(path: Path) -> Iterator[Records]:
 
 
 class _Buffered:
-    """The pieces of one partition, given out in the counts that are asked for."""
+    """Buffered pieces of one partition, returned in the requested counts."""
 
     def __init__(self, pieces: Generator[Records, None, None]) -> None:
         self._pieces = pieces
@@ -160,7 +160,7 @@ class _Buffered:
 
 
 class FolderReader:
-    """A folder with files for each topic and partition."""
+    """Reader of a folder with files for each topic and partition."""
 
     single = False
     topic_pattern: str | None = None
@@ -245,7 +245,7 @@ def _is_envelope(path: Path) -> bool:
 
 
 def is_envelope(line: bytes) -> bool:
-    """Whether a line is a whole message rather than a value."""
+    """Tests whether a line is an envelope rather than a value."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -265,7 +265,7 @@ def _batches(messages: Iterator[dict[str, Any]]) -> Iterator[Records]:
 
 
 class StreamReader:
-    """Values of all partitions in one stream of lines (or one Avro container): `-`, `file:NAME.jsonl`."""
+    """Reader of values of all partitions in one stream of lines, or one Avro container: `-`, `file:NAME.jsonl`."""
 
     single = True
     topic_pattern: str | None = None
@@ -291,7 +291,7 @@ class StreamReader:
 
 
 class EnvelopeReader:
-    """Whole messages of all partitions in one stream of lines."""
+    """Reader of envelopes of all partitions in one stream of lines."""
 
     single = False
     topic_pattern: str | None = None
@@ -320,7 +320,7 @@ class EnvelopeReader:
         return pa.RecordBatch.from_pylist(taken, schema=SCHEMA)
 
     def _read(self) -> None:
-        """Some of the next messages."""
+        """Reads and buffers the next messages."""
         for _ in range(1000):
             if (item := next(self._messages, None)) is None:
                 self._ended = True

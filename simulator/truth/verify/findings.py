@@ -1,4 +1,4 @@
-"""Findings about messages that were read back, by kind: all are counted, the first of each kind are kept."""
+"""Findings about messages, by kind: all are counted; the first of each kind are kept as examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.model import OrderKey
 
 Place: TypeAlias = tuple[str, int]  # topic and partition
 
-# Examples that a verdict keeps of each kind, unless it is asked for more.
+# Examples that a verdict keeps of each kind, by default.
 EXAMPLES: Final = 5
 
 
@@ -30,8 +30,8 @@ class Wrong(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong: its kind, the partition where it is seen, the order key of the message that was expected (None
-    of a foreign one), and a sentence for people. `count`: messages in a stretch."""
+    """A finding: its kind, the partition, the order key of the expected message (None for a foreign message), and a
+    sentence for people. `count`: number of adjacent messages that it covers."""
 
     wrong: Wrong
     topic: str
@@ -46,10 +46,10 @@ class Finding:
 
 @dataclass(slots=True)
 class Verdict:
-    """What comparing gave: counts of messages, counts of findings by kind, and examples.
+    """Result of comparing messages: counts of messages, counts of findings by kind, and examples.
 
-    `redelivered` are messages that came again in a stretch that ends where the stream goes on, as products send them
-    after a restart; they are findings (doubled) unless the consumer of an at-least-once product is asked about.
+    `redelivered` counts repeated messages in a run that ends where the stream continues, as products resend them after
+    a restart. They are findings (doubled) unless at-least-once delivery is allowed.
     """
 
     expected: int = 0

@@ -1,4 +1,4 @@
-"""Findings in people's words: what was expected, what came, at which turn. Messages are decoded for it."""
+"""Findings in words: the expected message, the one that came, and the turn. Messages are decoded for this."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from simulator.truth.verify.tape import Item as TapeItem
 
 RowKey: TypeAlias = tuple[str, ...]
 
-# Differences that a sentence names.
+# Number of differences that a sentence names.
 MOST_DIFFERENCES: Final = 3
-# A message that came in place of another one is that one altered if so much of it is equal at its begin and end.
+# A message counts as an altered expected one if this share of it is equal at its begin and end.
 LIKE: Final = 0.5
-# Messages between where one was expected and where it came that are looked at for its own rows.
+# Messages between the expected and the actual place of a message that are searched for its rows.
 MOST_CROSSED: Final = 4096
 
 
 class Namer:
-    """Names findings of one format. `keys`: by table, the columns of its primary key, for formats without them."""
+    """Describes findings of one format. `keys`: the primary key's columns by table, for formats without them."""
 
     def __init__(self, format: str, keys: Mapping[str, Sequence[str]]) -> None:
         self.format, self._keys = format, keys
@@ -35,11 +35,11 @@ class Namer:
     # -------------------------------------------------------------------------------------------------------- decoding
 
     def parse(self, value: bytes) -> Any:
-        """Raises ValueError for what is no message of the format."""
+        """Parses a message. Raises ValueError if it is none of the format."""
         return self._decoder.parse(value, self._options)
 
     def problem(self, item: TapeItem) -> str | None:
-        """Why a message is none of the format; None for one that is."""
+        """The reason why a message is none of the format; None if it is one."""
         if item.value is None:
             return None
         try:
@@ -49,7 +49,7 @@ class Namer:
         return None
 
     def contents(self, item: TapeItem) -> Sequence[Item]:
-        """What a message says; nothing where it says nothing."""
+        """Contents of a message; empty if it has none."""
         if item.value is None:
             return ()
         try:
@@ -58,7 +58,7 @@ class Namer:
             return ()
 
     def row_keys(self, item: TapeItem) -> set[RowKey]:
-        """The rows that a message is about: table and key, also before a change of it."""
+        """The rows of a message: table and key, and the old key if it changed."""
         return {key for change in self.contents(item) if isinstance(change, Change) for key in self._row_keys(change)}
 
     def _row_keys(self, change: Change) -> Iterator[RowKey]:
@@ -74,7 +74,7 @@ class Namer:
     # ------------------------------------------------------------------------------------------------------------ words
 
     def subject(self, item: TapeItem) -> str:
-        """A message by what it says: `UPDATE customers id=3 (turn 4.0)`."""
+        """A message by its contents: `UPDATE customers id=3 (turn 4.0)`."""
         order = order_of(item)
         where = f" ({order})" if order is not None else ""
         contents = self.contents(item)
@@ -99,7 +99,7 @@ class Namer:
         return self._decoder.shown(self.parse(item.value), value) if item.value is not None else value
 
     def difference(self, expected: TapeItem, read: TapeItem) -> str:
-        """How two messages differ, members by their paths: `data[0].balance is "1", expected "2"`."""
+        """Differences of two messages, members by their paths: `data[0].balance is "1", expected "2"`."""
         found: list[str] = []
         ops = [[each.op.name for each in self.contents(item) if isinstance(each, Change)] for item in (expected, read)]
         if len(ops[0]) != len(ops[1]):
@@ -120,7 +120,7 @@ class Namer:
 
 
 def order_of(item: TapeItem | None) -> OrderKey | None:
-    """The place of an expected message in the stream; of one that was read nobody knows it."""
+    """The place of an expected message in the stream; None for a message that was read, whose place is unknown."""
     if item is None or "turn" not in item.records.schema.names:
         return None
     return OrderKey(*(int(item.get(name)) for name in ("phase", "turn", "ordinal")))  # type: ignore[call-overload]
@@ -133,7 +133,7 @@ def kind_of(item: TapeItem) -> Kind:
 
 
 def alike(expected: TapeItem, read: TapeItem) -> bool:
-    """Whether one message may be the other one altered: most of it is equal at its begin and its end."""
+    """Tests whether one message may be the altered other: most of it is equal at its begin and end."""
     one, other = expected.value, read.value
     if one is None or other is None:
         return False

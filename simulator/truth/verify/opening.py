@@ -1,4 +1,4 @@
-"""Readers by what `--from` says: the URLs that `--to` takes, paths of folders and files, and standard input."""
+"""Readers for `--from`: the URLs of `--to`, paths of folders and files, and standard input."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SCHEMES: Final = ("-", "file", "parquet", "kafka")
 
 
 def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Reader:
-    """What `--from` names: `-`, `file:DIR?partitions=6`, `parquet:DIR`, `kafka://HOST:PORT/TOPIC`, or a path.
+    """Opens `--from`: `-`, `file:DIR?partitions=6`, `parquet:DIR`, `kafka://HOST:PORT/TOPIC`, or a path.
 
-    `prefix_bytes`: how many bytes files of Avro leave away of each value. `binary`: values are no lines. Raises
-    UsageError, SinkError.
+    `prefix_bytes`: bytes at the start of each value that Avro files omit. `binary`: values are not lines of text.
+    Raises UsageError, SinkError.
     """
     scheme = url.partition(":")[0]
     if url == "-":

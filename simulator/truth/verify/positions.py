@@ -1,4 +1,4 @@
-"""From a job and `--table` to verdicts: each table that is expected at a turn against the consumer's."""
+"""`cdcsim verify` of tables: compares each expected table at a turn with the consumer's (`--table`)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def verify_tables(
     tolerances: Sequence[Tolerance] = (),
     examples: int = EXAMPLES,
 ) -> list[TableVerdict]:
-    """Compare a consumer's tables with the rows before a turn (None: those at the end of a script).
+    """Compares a consumer's tables with the rows before a turn (None: those at the end of a script).
 
-    A place is `NAME=PLACE`, NAME being the table's, or a place whose file names it, or a folder or database with all
-    tables by their names. Raises UsageError, SinkError, MissingPackage.
+    A place is `NAME=PLACE` with the name of the table, a file that is named like the table, or a folder or database
+    that has all tables under their names. Raises UsageError, SinkError, MissingPackage.
     """
     stream = job.stream
     at = _border(job, turn)
@@ -67,7 +67,7 @@ def compare_tables(
     output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]],
     tolerances: Sequence[Tolerance],
 ) -> list[TableVerdict]:
-    """Compare all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
+    """Compares all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
     if not isinstance(output, Mapping):
         pairs = [(table, open_table(place, name)) for table, place, name in _pairs([str(output)], tables)]
         return _compared(stream, turn, pairs, tolerances)
@@ -88,7 +88,7 @@ def in_memory(table: TableId, rows: Sequence[Mapping[str, Any]], columns: Sequen
 
 
 def only(table: ExpectedTable, mask: Callable[[ExpectedTable, Sequence[pa.Array]], Sequence[bool]]) -> ExpectedTable:
-    """A table with those rows alone that a function of its columns names."""
+    """A table with only the rows that a function of its columns selects."""
 
     def rows() -> Iterator[Sequence[pa.Array]]:
         for arrays in table.rows():
@@ -111,7 +111,7 @@ def _border(job: Job, turn: int | None) -> int:
 
 
 def expected_tables(stream: Stream, turn: int, known: KnownRows | None) -> list[ExpectedTable]:
-    """The tables before a turn, as a consumer of a format can know them; None: as they are."""
+    """The tables before a turn, as a consumer of a format can know them; `known` None: all of their data."""
     tables = []
     for _, blocks in groupby(stream.snapshot_blocks(turn), key=lambda block: block.part.table):
         own = list(blocks)
@@ -123,7 +123,7 @@ def expected_tables(stream: Stream, turn: int, known: KnownRows | None) -> list[
 
 
 def _rows(stream: Stream, blocks: Sequence[SnapshotBlock], known: KnownRows | None) -> Iterator[Sequence[pa.Array]]:
-    """The rows of a table in blocks of the snapshot."""
+    """The rows of a table, by blocks of the snapshot."""
     for block in blocks:
         table, arrays = stream.snapshot_rows(block)
         yield arrays if known is None else known.rows(table, arrays)[1]

@@ -1,7 +1,7 @@
-"""A consumer's table held against the rows that it must hold, whatever their order and number.
+"""Compares a consumer's table with the expected rows, in any order and number.
 
-Both sides are reduced to two numbers a row, hashes of its key and of all its cells, which are sorted and joined: some
-50 bytes a row and side. Rows that differ are then fetched, the first of each kind, to be named.
+Each row is reduced to two hashes, of its key and of all its cells, which are sorted and joined: about 50 bytes per row
+and side. The first differing rows of each kind are then read again for the report.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simulator.truth.verify.cells import Hashes, Tolerance, as_carrier, hashes
 from simulator.truth.verify.consumed import Consumed
 from simulator.truth.verify.findings import EXAMPLES
 
-# The cells of one row: what the carriers hold, by column.
+# The cells of one row: the carriers' values, by column.
 Cells: TypeAlias = dict[str, Any]
 
 
@@ -39,7 +39,7 @@ class WrongRow(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFinding:
-    """A row that is wrong: its key as the database's client prints it, what is wrong with it, and why."""
+    """A wrong row: its key as the database's client prints it, the difference, and its cause."""
 
     wrong: WrongRow
     table: str
@@ -54,7 +54,7 @@ class RowFinding:
 
 @dataclass(slots=True)
 class TableVerdict:
-    """What comparing a table gave. `skipped` are columns of the consumer's that nothing is expected of."""
+    """Result of comparing a table. `skipped`: columns of the consumer's table that are not expected."""
 
     table: str
     place: str
@@ -106,8 +106,8 @@ class TableVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTable:
-    """A table as it must be: its columns, those of its key (none: rows are told apart by all cells), and its rows as
-    carriers, read anew as often as they are asked for."""
+    """An expected table: its columns, its key's columns (none: all cells identify a row), and its rows as carriers,
+    which can be read repeatedly."""
 
     id: TableId
     columns: Sequence[Column]
@@ -115,12 +115,12 @@ class ExpectedTable:
     rows: Callable[[], Iterator[Sequence[pa.Array]]]
 
 
-# The cause of a finding in a sentence: of a kind, the key's cells, and the row as it was found.
+# Makes the cause of a finding as a sentence, from its kind, the key's cells, and the consumer's row.
 Cause: TypeAlias = Callable[[WrongRow, Cells, Cells | None], str]
 
 
 class Comparer:
-    """Compares one table. Raises UsageError where the consumer's table lacks a column."""
+    """Compares one table. Raises UsageError if the consumer's table lacks a column."""
 
     def __init__(
         self, expected: ExpectedTable, consumed: Consumed, source: Source, tolerances: Sequence[Tolerance] = ()
@@ -160,7 +160,7 @@ class Comparer:
             yield [self._both(number, array) for number, array in enumerate(own)]
 
     def _found_rows(self, carriers: Sequence[pa.DataType]) -> Iterator[tuple[list[pa.Array], list[pa.Array], Any]]:
-        """Columns as carriers, where they cannot be read, and the rows as they were found."""
+        """Columns as carriers, masks of unreadable values, and the consumer's rows unconverted."""
         for batch in self._consumed.rows(self._names):
             arrays, bad = [], []
             for number, column in enumerate(self.columns):
@@ -190,9 +190,9 @@ class Comparer:
     # ------------------------------------------------------------------------------------------------------- comparing
 
     def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
-        """The verdict. Rows are read once, and once more where some are wrong."""
+        """The verdict. Rows are read once, and a second time if some are wrong."""
         carriers = self._carriers()
-        # NumPy and Arrow let both sides work at once
+        # NumPy and Arrow release the GIL, so both sides run in parallel
         with ThreadPoolExecutor(1) as other:
             reading = other.submit(
                 lambda: _sides(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
@@ -215,7 +215,7 @@ class Comparer:
     def _name(
         self, verdict: TableVerdict, chosen: dict[WrongRow, list[int]], carriers: Sequence[pa.DataType], cause: Cause
     ) -> None:
-        """Fetch the rows of the examples, and put what is wrong into words."""
+        """Reads the rows of the examples and describes what is wrong."""
         wanted_keys = np.array(sorted({key for keys in chosen.values() for key in keys}), dtype=np.uint64)
         expected: dict[int, tuple[Cells, Cells]] = {}
         for arrays in self._expected_rows():
@@ -278,7 +278,7 @@ class Comparer:
 
 
 def cell(array: pa.Array, row: int) -> Any:
-    """What a carrier holds, as a Python value that compares."""
+    """A carrier's value as a comparable Python value."""
     array = array.slice(row, 1)
     if pa.types.is_temporal(array.type):
         array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
@@ -300,7 +300,7 @@ def _sides(parts: Iterator[tuple[Hashes, Hashes]]) -> tuple[Hashes, Hashes]:
 
 
 def _joined(wanted: tuple[Hashes, Hashes], came: tuple[Hashes, Hashes]) -> dict[WrongRow, Hashes]:
-    """Keys of what is wrong, by kind, in the order of their rows: a sorted merge of both sides."""
+    """Keys of the wrong rows by kind, in row order: a sorted merge of both sides."""
     order, found_order = (np.argsort(side[0], kind="stable") for side in (wanted, came))
     keys, found = wanted[0][order], came[0][found_order]
     first = np.ones(len(found), dtype=bool)
@@ -326,7 +326,7 @@ def _joined(wanted: tuple[Hashes, Hashes], came: tuple[Hashes, Hashes]) -> dict[
 
 
 def _counted(wanted: Hashes, came: Hashes) -> dict[WrongRow, Hashes]:
-    """Rows without a key: each as often as it must be there."""
+    """Wrong rows of a table without a key: each row must occur as often as expected."""
     rows, number = np.unique(np.concatenate([wanted, came]), return_inverse=True)
     surplus = np.bincount(number[len(wanted) :], minlength=len(rows)) - np.bincount(
         number[: len(wanted)], minlength=len(rows)

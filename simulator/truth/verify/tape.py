@@ -1,6 +1,6 @@
-"""The messages of one partition in order, as Arrow columns: expected ones, or those that were read.
+"""The messages of one partition in order, as Arrow columns: the expected ones, or those that were read.
 
-A tape grows at its end; a cursor goes along it. What is behind the cursor is kept up to a number of bytes.
+A tape grows at its end, and a cursor moves along it. Messages behind the cursor are kept up to a number of bytes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Columns by name: `value`, and those of `MORE` that are known.
+# Columns by name: `value`, and the known ones of `MORE`.
 Records: TypeAlias = pa.RecordBatch
 MORE: Final = ("key", "tag", "timestamp_ms", "headers")
 
-# What a message is recognised by: its value, of a tombstone its key.
+# Identity of a message: its value; its key if it is a tombstone.
 Identity: TypeAlias = bytes | tuple[bytes | None]
 
 
 @dataclass(slots=True)
 class Item:
-    """A message on a tape: its index, what it is recognised by, and its row among columns."""
+    """A message on a tape: its index, its identity, and its row in the columns."""
 
     index: int
     identity: Identity
@@ -35,17 +35,17 @@ class Item:
         return self.identity if isinstance(self.identity, bytes) else None
 
     def get(self, column: str) -> object:
-        """A column's value, None where it is not known."""
+        """A column's value; None if it is not known."""
         return self.records.column(column)[self.row].as_py() if column in self.records.schema.names else None
 
     def copied(self) -> Item:
-        """The same message, that keeps no other one in memory."""
+        """A copy of the message that keeps no other message in memory."""
         one = self.records.slice(self.row, 1)
         return Item(self.index, self.identity, pa.RecordBatch.from_pylist(one.to_pylist(), schema=one.schema), 0)
 
 
 class Tape:
-    """Messages by their index from 0 on, the cursor at the next one. `final`: nothing more comes."""
+    """Messages by index from 0; the cursor is at the next one. `final`: no more messages will be added."""
 
     def __init__(self, kept_bytes: int) -> None:
         self.cursor = self.end = 0
@@ -56,12 +56,12 @@ class Tape:
         self._bytes = 0  # of all parts
 
     def __len__(self) -> int:
-        """Messages from the cursor on."""
+        """Number of messages from the cursor on."""
         return self.end - self.cursor
 
     @property
     def first(self) -> int:
-        """The index of the oldest message that is kept."""
+        """Index of the oldest message that is kept."""
         return self._starts[0] if self._starts else self.end
 
     def push(self, records: Records) -> None:
@@ -78,21 +78,21 @@ class Tape:
             self._bytes -= self._parts.popleft().nbytes
 
     def ahead(self) -> Records | None:
-        """The messages at the cursor that are together in memory."""
+        """The messages from the cursor to the end of its chunk in memory."""
         if self.cursor == self.end:
             return None
         number = bisect_right(self._starts, self.cursor) - 1
         return self._parts[number].slice(self.cursor - self._starts[number])
 
     def item(self, index: int) -> Item | None:
-        """A message by its index, None where it is not kept."""
+        """A message by index; None if it is not kept."""
         if not self.first <= index < self.end:
             return None
         number = bisect_right(self._starts, index) - 1
         return _item(self._parts[number], index - self._starts[number], index)
 
     def items(self, first: int, stop: int) -> list[Item]:
-        """Messages by their indexes, as far as there are any."""
+        """Messages in a range of indexes, as far as they exist."""
         found = []
         for start, part in zip(self._starts, self._parts, strict=True):
             low, high = max(first, start), min(stop, start + part.num_rows)
@@ -105,7 +105,7 @@ class Tape:
         return found
 
     def behind(self, identity: Identity) -> int | None:
-        """The last index before the cursor of a message, None where it is not kept."""
+        """The last index of a message before the cursor; None if it is not kept."""
         for start, part in zip(reversed(self._starts), reversed(self._parts), strict=True):
             row = _row_of(part, identity, 0, self.cursor - start)
             if row is not None:
@@ -113,7 +113,7 @@ class Tape:
         return None
 
     def find(self, identity: Identity) -> int | None:
-        """The first index of a message from the cursor on."""
+        """The first index of a message at or after the cursor."""
         for start, part in zip(self._starts, self._parts, strict=True):
             row = _row_of(part, identity, max(0, self.cursor - start), part.num_rows)
             if row is not None:
@@ -122,7 +122,7 @@ class Tape:
 
 
 def _row_of(part: Records, identity: Identity, first: int, stop: int) -> int | None:
-    """The first row of a message among those of a range."""
+    """The first row of a message within a range of rows."""
     if stop <= first:
         return None
     values = part.column("value").slice(first, stop - first)

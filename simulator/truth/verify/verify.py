@@ -1,4 +1,4 @@
-"""From a job and `--from` to a verdict: the run is made again, and compares instead of sending."""
+"""`cdcsim verify` of messages: runs the job again and compares its messages with `--from` instead of sending them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from simulator.truth.verify.comparison import Comparison, Reader
 from simulator.truth.verify.findings import EXAMPLES, Verdict
 from simulator.truth.verify.opening import open_reader
 
-# What a record says of a run, and the option that would contradict it.
+# Entries of a run's record, and the options that could contradict them.
 VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Which part of a stream was sent, and how it was routed."""
+    """The part of a stream that was sent, and its routing."""
 
     limit: int | None = None
     turns: int | None = None
@@ -35,8 +35,8 @@ class Expectation:
 def verify_job(
     job: Job, origin: str | Reader, expectation: Expectation, *, at_least_once: bool = False, examples: int = EXAMPLES
 ) -> Verdict:
-    """Compare what is read with what a run of the job would send. Raises UsageError where the run has no end and where
-    nothing that is read is expected, SinkError."""
+    """Compares the messages read with those that a run of the job would send. Raises SinkError, and UsageError if the
+    run has no end or none of the messages read is expected."""
     limits = Limits(expectation.start_at, expectation.limit, expectation.turns)
     if job.stream.turns is None and limits.changes is None and limits.turns is None:
         raise UsageError(
@@ -56,12 +56,12 @@ def verify_job(
 
 
 def _keys(job: Job) -> Mapping[str, Sequence[str]]:
-    """By table, the columns of its primary key."""
+    """Columns of the primary key by table."""
     return {table.id.name: table.primary_key for table in job.stream.first_tables}
 
 
 def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Subject, Expectation]:
-    """A subject and an expectation with what a run's record says of it. Raises UsageError."""
+    """A subject and an expectation completed from a run's record. Raises UsageError."""
     facts = _read(path)
     run = facts["run"]
     if run.get("--clock") == "wall":
@@ -84,7 +84,7 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Raises UsageError for a file that is no record."""
+    """Reads a record. Raises UsageError if the file is none."""
     try:
         facts = json.loads(path.read_bytes())
         if facts["version"] == VERSION and {"run", "format", "source", "seed", "next_turn"} <= facts.keys():
