@@ -24,7 +24,7 @@ ZIG = "ziglang"
 
 
 class Target(NamedTuple):
-    """A platform that wheels of a release are for."""
+    """A platform that a release has a wheel for."""
 
     triple: str
     """Architecture, system and oldest C library or system version, as Zig writes them."""
@@ -49,8 +49,8 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Where the machine has no compiler, one from PyPI, if pip finds it: a dependency that is not there would fail
-        the installation. For a target it must be there."""
+        """The compiler from PyPI if the machine has none and pip finds it: a missing dependency would fail the
+        installation. A target always needs it."""
         if target():
             return [ZIG]
         return [] if pure() or compiler() or not found(ZIG) else [ZIG]
@@ -83,7 +83,8 @@ def target() -> Target | None:
 
 
 def platform_tag() -> str:
-    """The wheel's. A library for this machine alone may need all that this machine has, so PyPI takes no such wheel."""
+    """The wheel's platform tag. A library built for this machine may need all that
+    it has, so PyPI rejects such a wheel."""
     named = target()
     return named.tag if named else sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
@@ -96,7 +97,7 @@ def compiler() -> list[str] | None:
 
 
 def found(package: str) -> bool:
-    """Whether pip finds a package; without pip, which another installer may do without, it is taken to be there."""
+    """Whether pip finds a package; assumed true without pip, which other installers do not need."""
     options = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--retries", "1", "--timeout", "10"]
     # isolated: pip itself is not in the environment of a build
     command = [sys.executable, "-I", "-m", "pip", "install", *options, package]
@@ -105,7 +106,7 @@ def found(package: str) -> bool:
 
 
 def compiled(sources: Path, library: Path) -> bool:
-    """Whether the library could be compiled of the C files in a folder. For a target, raises CalledProcessError."""
+    """Whether the library could be compiled from the C files in a folder. For a target, raises CalledProcessError."""
     files = sorted(map(str, sources.glob("*.c")))
     if named := target():
         for_target(named, files, library)

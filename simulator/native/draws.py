@@ -1,4 +1,4 @@
-"""Draws of columns by the compiled library: for callers who know that it is there."""
+"""Draws of columns by the compiled library; callers check first that it is available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Bits = npt.NDArray[np.uint64]
 
 
 def changes(ticks: Ints, cycles: Ints, programs: Ints, start: int, counts: Ints, per_cycle: Ints) -> Ints:
-    """How often a column was set before: of each row by its tick, its cycle and its program."""
+    """How often each row's column was set before, by the row's tick, cycle and program."""
     assert LIBRARY is not None
     out = np.empty(len(ticks), dtype=np.int64)
     within = LIBRARY.cdcsim_changes(
@@ -34,7 +34,7 @@ def draws(identities: Bits, changes: Ints, salt: np.uint64) -> Bits:
 
 
 def identities(slots: Ints, numbers: Ints) -> Bits:
-    """Hashes that name rows for good, by their slots and their numbers in them: `simulator.values.draw.identity`."""
+    """Permanent identities of rows, from their slots and row numbers: `simulator.values.draw.identity`."""
     hashed = draws(numbers.view(np.uint64), np.zeros(len(numbers), dtype=np.int64), np.uint64(0))
     return draws(hashed, slots, np.uint64(0))
 
@@ -57,7 +57,7 @@ def in_turn(places: Ints, changes: Ints, size: int) -> npt.NDArray[np.int32]:
 
 
 def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between: int) -> npt.NDArray[np.bool_]:
-    """Which settings are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
+    """Mask of the settings that are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
     assert LIBRARY is not None
     out = np.empty(len(changes), dtype=np.bool_)
     LIBRARY.cdcsim_nulls(memory(identities), memory(changes), len(changes), int(salt), share, between, memory(out))
@@ -65,7 +65,7 @@ def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between:
 
 
 def decimals(values: npt.NDArray[np.floating[Any]]) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Of each value a number and its scale, and whether these are surely the digits that Java prints."""
+    """Unscaled number and scale of each value, and a mask of those that Java certainly prints with the same digits."""
     assert LIBRARY is not None
     with np.errstate(invalid="ignore"):  # some processors' signal for a signaling NaN
         wide = np.ascontiguousarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The compiled library, if it was built and is wanted."""
+"""Loads the compiled library, if it was built and CDCSIM_PURE does not switch it off."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 
 import numpy.typing as npt
 
-# Of the C files here: a library of another number was built from other sources.
+# Version of the C interface: a library with another number was built from other sources.
 ABI: Final = 11
-# What the build makes beside this module.
+# Path of the compiled library.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
 _POINTER, _LONG, _BITS, _BYTE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_char
@@ -80,7 +80,7 @@ LIBRARY: Final = load()
 
 
 def memory(array: npt.NDArray[Any]) -> int:
-    """Where the elements of an array begin, one after the other. Raises ValueError where they lie apart."""
+    """Address of a contiguous array's elements. Raises ValueError if they are not contiguous."""
     try:
         return ctypes.addressof(_BYTE.from_buffer(cast(Any, array)))  # five times as quick as asking NumPy
     except (TypeError, ValueError):  # read-only, empty, or apart

@@ -1,4 +1,4 @@
-"""Programs of pieces, and the call that writes their messages."""
+"""Programs of pieces, and the C call that writes their messages."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from simulator.native.library import LIBRARY, memory
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
-# A table of short texts: cells of eight bytes, of which the last says how many of the others count.
+# A table of short texts: cells of eight bytes, the last of which is the length of the text in the others.
 Cells = npt.NDArray[np.uint8]
-# What gives memory of so many bytes: Arrow, or whoever shares it with another process.
+# Allocates a buffer of n bytes: from Arrow, or memory shared with another process.
 RoomOf: TypeAlias = Callable[[int], pa.Buffer]
 ARROW: Final[RoomOf] = partial(pa.allocate_buffer, resizable=True)
 
-# Room behind constants and behind the buffer: the library copies in blocks of so many bytes.
+# Padding after constants and after the buffer, in bytes: the library copies in blocks of this size.
 BLOCK: Final = 32
-# Room behind lines: a block, and what the library asks for before any text.
+# Padding after lines: a block, and the room that the library asks for before any text.
 LINE_ROOM: Final = BLOCK + 10
 MOST_BYTES: Final = 2**31 - 1
 BROKEN: Final = -2
-# Of a number and of a time, about.
+# Approximate bytes of a number and of a time.
 DIGITS_BYTES: Final = 14
 TIME_BYTES: Final = 26
 
 
 def compiled() -> bool:
-    """Whether the library is there and wanted."""
+    """Whether the library was built and CDCSIM_PURE does not switch it off."""
     return LIBRARY is not None
 
 
@@ -151,7 +151,7 @@ class Program:
         self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
 
     def run(self, starts: Int64s, separator: bytes, rows: int) -> int:
-        """Opens runs of rows, of which there are so many; what is added until `close` is written for each."""
+        """Opens runs over `rows` rows; pieces added until `close` are written for each row."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         count, at = len(starts) - 1, self._constant(separator)
         opened = self._add(Kind.RUN, at, len(separator), _memory(starts), count, 0, rows, kept=starts)
@@ -160,7 +160,7 @@ class Program:
         return opened
 
     def choice(self, slots: Int32s, otherwise: bytes = b"", *, member: bool = False) -> int:
-        """Opens what only rows with a slot have: until `close` rows are those of the slots."""
+        """Opens pieces for messages with a slot (not negative); until `close` rows are those of the slots."""
         kind = Kind.MEMBER if member else Kind.CHOICE
         at = self._constant(otherwise)
         opened = self._add(kind, at, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
@@ -169,13 +169,13 @@ class Program:
         return opened
 
     def length(self) -> int:
-        """Opens what stands behind its length, as Avro has texts, until `close`."""
+        """Opens pieces that are preceded by their length, as Avro texts are, until `close`."""
         opened = self._add(Kind.LENGTH)
         self._shares.append(self._shares[-1])
         return opened
 
     def mark(self) -> None:
-        """Members that follow have commas between them."""
+        """Separates the following members by commas."""
         self._add(Kind.MARK)
 
     def close(self, opened: int) -> None:
@@ -190,7 +190,7 @@ class Program:
     def _texts(
         self, kind: Kind, array: pa.Array, indices: int = 0, index_count: int = 0, *, more: int = 0, option: int = 0
     ) -> None:
-        """`more` bytes than the texts have are written."""
+        """`more` is the number of bytes written beyond the texts' own."""
         if not pa.types.is_string(array.type) and not pa.types.is_binary(array.type):
             array = array.cast(pa.binary())
         _, offsets, data = array.buffers()
@@ -253,7 +253,7 @@ def write(
     np.cumsum([len(program.pieces) for program in programs], out=begins[1:])
     offsets = np.zeros(count + 1, dtype=np.int32)
     each = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
-    # a little more than was counted: room that is taken anew is slower than any work on it
+    # a little more than the estimate: allocating again is slower than any work on the buffer
     room = int(1.03 * (each @ np.array([program.bytes_each for program in programs]))) + 4096
     buffer = room_of(min(room, MOST_BYTES) + BLOCK)
     done = 0
@@ -278,7 +278,7 @@ def write(
 
 
 def lines(values: pa.Array) -> memoryview:
-    """Texts or bytes without nulls, each with a newline behind it."""
+    """Texts or bytes without nulls, each followed by a newline."""
     assert LIBRARY is not None
     _, offsets, data = values.buffers()
     begins = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
@@ -290,7 +290,7 @@ def lines(values: pa.Array) -> memoryview:
 
 
 def _address(array: pa.Array, width: int) -> int:
-    """Where the values of a primitive array begin."""
+    """Address of a primitive array's values."""
     data = array.buffers()[1]
     return 0 if data is None else int(data.address) + width * array.offset
 

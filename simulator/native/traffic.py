@@ -1,4 +1,4 @@
-"""Slots, places and transactions by the compiled library: for callers who know that it is there."""
+"""Slots, places and transactions by the compiled library; callers check first that it is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Int32s = npt.NDArray[np.int32]
 
 
 class Tables:
-    """What the library knows of cohorts and their decks: a row for each cohort, with `Traffic`'s numbers of it."""
+    """The library's view of cohorts and their decks: one row of `Traffic`'s numbers per cohort."""
 
     def __init__(self, cohorts: Ints, seats: Int32s, ranks: Int32s, cards: Int32s, *keys: np.uint64) -> None:
         """The decks' arrays have the same length."""
@@ -29,7 +29,7 @@ class Tables:
         return slots, places
 
     def nth(self, cohorts: Ints, slots: Ints, places: Ints) -> Ints:
-        """Which visit of its cohort a slot's visit at a place is."""
+        """The cohort's visit number of each slot's visit at a place."""
         assert LIBRARY is not None
         nth = np.empty(len(slots), dtype=np.int64)
         self._within(LIBRARY.cdcsim_nth(*self._of(cohorts, slots, places), len(nth), memory(nth)))
@@ -50,7 +50,7 @@ class Tables:
         return places
 
     def _of(self, *arrays: Ints) -> tuple[int, ...]:
-        """The library's first arguments. The arrays have the same length."""
+        """Pointers for the C call. The arrays have the same length."""
         self._arguments = [np.ascontiguousarray(array, dtype=np.int64) for array in arrays]
         assert len({len(array) for array in self._arguments}) == 1
         return memory(self._struct), *map(memory, self._arguments)

@@ -31,7 +31,7 @@ def base64(array: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Base64(Compound):
-    """Bytes in Base64; null where they are."""
+    """Bytes in Base64; nulls stay."""
 
     values: pa.Array
 
@@ -73,7 +73,7 @@ def _encoded(array: pa.Array) -> pa.Array:
 
 
 def number_bytes(numbers: pa.Array, width: int | None = None) -> pa.Array:
-    """Whole numbers as big-endian bytes: of this width, or as few as hold the number, but at least one.
+    """Integers as big-endian bytes: `width` of them, or (None) as few as hold the number, at least one.
 
     >>> number_bytes(pa.array([5, 0, 256, None], pa.uint64())).to_pylist()
     [b'\\x05', b'\\x00', b'\\x01\\x00', None]

@@ -1,4 +1,4 @@
-"""Bytes written as texts of a table: escapes of JSON, ISO-8859-1 characters, hexadecimal digits, lists of numbers."""
+"""Bytes translated by a table: escapes of JSON, ISO-8859-1 characters, hexadecimal digits, lists of numbers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HEX: Final = cells(f"{byte:02X}" for byte in range(256))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Compound):
-    """Texts or bytes with a text of the table for each of their bytes, the first without `skip` bytes; null where they
-    are."""
+    """Texts or bytes, each byte replaced by its text in the table; the first of these lacks its first `skip` bytes.
+    Nulls stay."""
 
     values: pa.Array
     table: Cells
@@ -52,14 +52,14 @@ class Mapped(Compound):
 
 
 def mapped(array: pa.Array, table: Cells) -> pa.Array:
-    """A column of texts or bytes through a table; of a dictionary only the values, and it stays one."""
+    """A column of texts or bytes translated by a table; of a dictionary array only the dictionary, and it stays one."""
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, mapped(array.dictionary, table))
     return join([Mapped(array, table)], len(array))
 
 
 def bytes_of(array: pa.Array) -> tuple[Bytes, npt.NDArray[np.int64]]:
-    """The bytes of an array's texts and where each begins and the last ends, from 0."""
+    """The bytes of an array's texts, and their n + 1 offsets, from 0."""
     _, ends, values = array.buffers()
     if values is None or not len(array):
         return np.empty(0, dtype=np.uint8), np.zeros(len(array) + 1, dtype=np.int64)

@@ -13,7 +13,7 @@ from simulator.text.bytewise import bytes_of
 from simulator.text.fixed_width import nulls_of
 from simulator.text.template import join
 
-# One that no text of the column has stands between the texts: of no character set is it a part of another character.
+# Candidates for a separator that no text of the column holds: in no character set are they part of another character.
 _CONTROLS: Final = range(1, 0x20)
 
 

@@ -37,7 +37,7 @@ def decimal_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
     """A decimal as LogBuffer.getDecimal0 of the dbsync library prints it: groups of nine digits after the point are
-    written in full, what is left of the scale only where it is not zero, and a lone point gets a zero.
+    written in full, the remaining digits of the scale only if they are not zero, and a lone point gets a zero.
 
     | decimal(10,2) | decimal(20,9) | decimal(20,11) | decimal(8,0) |
     | --- | --- | --- | --- |
@@ -126,7 +126,7 @@ def grouped_text(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
-    """All numbers of this many digits, and a text of its own behind them."""
+    """All numbers of `width` digits, and the text `last` after them."""
     return pa.array([*(f"{prefix}{number:0{width}}" for number in range(10**width)), last], pa.string())
 
 

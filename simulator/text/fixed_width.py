@@ -49,7 +49,7 @@ def digits_table(width: int, prefix: str = "") -> Cells:
     return _cells([f"{prefix}{number:0{width}}" for number in range(10**width)])
 
 
-# The table of days covers these; other days are made one by one.
+# First day of the table of days; days outside the table are printed one by one.
 _FIRST_TABLED: Final = dt.date(1970, 1, 1).toordinal() + FIRST_DAY - 1
 _LAST_TABLED: Final = dt.date(2099, 12, 31).toordinal() + FIRST_DAY - 1
 
@@ -94,7 +94,7 @@ def _beside(*parts: Cells) -> Cells:
 
 
 def joined(count: int, nulls: Nulls, *parts: Cells, type: pa.DataType | None = None) -> pa.Array:
-    """Texts of one width: the parts side by side. `type` is another than text, such as binary."""
+    """Texts of one width: the parts side by side. `type`: the result's type, such as binary (default: text)."""
     width = sum(part.dtype.itemsize for part in parts)
     if count * width >= 1 << 31:
         raise OverflowError("a column of this block holds more than 2 GiB as text")
@@ -121,7 +121,7 @@ def split_moments(
         moved = us + offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
         moved = in_calendar(moved)
         us = np.where(partial, us, moved) if strange else moved
-    # a partial date's number is its code above PARTIAL_US: shifted so that whole days divide evenly
+    # a partial date's number is PARTIAL_US plus its code: shifted to make whole days divide evenly
     if strange:
         us = np.where(partial, us - PARTIAL_US, us)
     seconds = us // 1_000_000
@@ -134,7 +134,7 @@ def split_moments(
 
 
 def in_calendar(us: Ints) -> Ints:
-    """A zone moves nothing out of the calendar."""
+    """Timestamps limited to the calendar, which no zone may move them out of."""
     if len(us) and (int(us.max()) > LAST_US or int(us.min()) < FIRST_DAY * US_PER_DAY):
         return np.clip(us, FIRST_DAY * US_PER_DAY, LAST_US)
     return us
@@ -155,7 +155,7 @@ def offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
         rules = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise UsageError(f"no time zone {zone!r}; write one such as 'Asia/Shanghai' or '+08:00'.") from error
-    # One look at the rules for each day that occurs; where clocks change on it, one for each quarter of an hour.
+    # One look-up of the rules per day that occurs; if clocks change on that day, one per quarter of an hour.
     days = us // US_PER_DAY
     first = int(days.min(initial=0))
     present = np.zeros(int(days.max(initial=0)) - first + 1, dtype=bool)
@@ -208,12 +208,12 @@ def fraction_cells(fraction: Ints, digits: int) -> list[Cells]:
 
 
 def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
-    """The text at each place of a table, null where the mask says so."""
+    """The table's text at each index; null where the mask is true."""
     return pa.array(texts, type=pa.string()).take(pa.array(places, mask=nulls))
 
 
 def distinct_text(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
-    """Texts made one by one, of each distinct value."""
+    """Texts made one by one, once for each distinct value."""
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, type=pa.string()).take(encoded.indices)

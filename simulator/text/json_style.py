@@ -63,9 +63,9 @@ class Style:
     escapes: Mapping[str, str]
     pairs: bool = False
     table: Mapping[int, str] = field(init=False, repr=False, compare=False)
-    # First bytes of escaped characters, but for the controls, which are looked for as one range.
+    # First bytes of escaped characters, except controls, which are searched as one range.
     first_bytes: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    # What is written for the bytes of UTF-8 text, but for escaped characters of several bytes.
+    # Text for each byte of UTF-8, except in escaped characters of several bytes.
     bytes: Cells = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Style:
 
 
 _CONTROLS: Final = _codes((0, 0x1F))
-# What MySQL (double_quote) and PostgreSQL (escape_json) escape in documents, as `str.translate` takes it.
+# Escapes in documents of MySQL (double_quote) and PostgreSQL (escape_json), for `str.translate`.
 ESCAPES: Final = {ord(character): text for character, text in (_CONTROLS | SHORT).items()}
 # fastjson2 2.0.31
 FASTJSON2: Final = Style("fastjson2", _CONTROLS | SHORT)
@@ -109,7 +109,7 @@ def quote(text: str, style: Style = FASTJSON2) -> str:
 
 
 def escape(array: pa.Array, style: Style = FASTJSON2) -> pa.Array:
-    r"""A column of text with what must be escaped escaped, without quotes around. Null stays null.
+    r"""A column of text, escaped, without surrounding quotes. Null stays null.
 
     Of a dictionary array only the dictionary is escaped, and it stays one.
 
@@ -123,7 +123,7 @@ def escape(array: pa.Array, style: Style = FASTJSON2) -> pa.Array:
 
 
 def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]:
-    """The text of `escape`, or, where the library can write it, the piece of it."""
+    """The text of `escape`; as pieces if the library can write it."""
     if pa.types.is_dictionary(array.type):
         return escape(array, style)
     data, _ = bytes_of(array)
@@ -142,7 +142,7 @@ def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]
 
 
 def escaped_piece(piece: Piece, style: Style) -> Piece:
-    """A piece, escaped. Only one that is made byte by byte can hold what must be: others are digits and times."""
+    """A piece, escaped. Only pieces that are made byte by byte need it: the others are digits and times."""
     if not isinstance(piece, Mapped):
         return piece
     return replace(piece, table=_escaped_table(piece.table.tobytes(), style.name))
@@ -162,7 +162,7 @@ def _above_ffff(data: npt.NDArray[np.uint8]) -> list[str]:
 
 
 def _wide(data: npt.NDArray[np.uint8], style: Style) -> dict[str, str]:
-    """The characters of more than one byte that must be escaped and are there, with their escapes."""
+    """Escapes of the multi-byte characters that occur and must be escaped."""
     begins = np.flatnonzero(np.isin(data, [byte for byte in style.first_bytes if byte >= 0x80]))
     escapes = {}
     for character, text in style.escapes.items():

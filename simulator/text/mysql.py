@@ -1,4 +1,4 @@
-"""Values of a MySQL binary log as text: whole columns, one function a way of writing.
+"""Columns of a MySQL binary log as text: one function per notation.
 
 Each takes a carrier array and its column type and gives texts; null stays null, and of a dictionary array only the
 dictionary is rendered. Nothing is escaped for JSON. Parts of values come from tables of finished texts: the days of a
@@ -73,7 +73,7 @@ def integer(array: pa.Array, type: ColumnType) -> pa.Array:
     if len(array) > 1000 and array.null_count == 0 and pa.types.is_int64(array.type):
         low, high = (bound.as_py() for bound in pc.min_max(array).values())
         if low >= 0 and high < SMALL:
-            # a range of a power of two, so that the same few come again and again
+            # a range of a power of two: few different tables, which are reused
             texts = small_texts().slice(0, 1 << high.bit_length())
             return pa.DictionaryArray.from_arrays(array.cast(pa.int32()), texts)
     return join([array], len(array)) if compiled() and pa.types.is_int64(array.type) else pc.cast(array, pa.string())
@@ -152,7 +152,7 @@ def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None
     | `0000-00-00 00:00:00` | `0000-01-00 01:02:03.400` |
 
     `zone` moves UTC times to an IANA zone with its summer time (`Asia/Shanghai`) or by a fixed offset (`+08:00`);
-    dates that are none (zero and partial ones) stay.
+    zero and partial dates stay.
     """
     return join([datetime_piece(array, type.length or 0, zone, offset_minutes)], len(array))
 
@@ -261,7 +261,7 @@ def _trimmed_table(prefix: str) -> pa.Array:
 
 
 def with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
-    """Texts with these microseconds behind them, without zeros at their end, nor a point if there are none."""
+    """Texts followed by their fraction (in microseconds) without trailing zeros; no point if the fraction is zero."""
     if not fraction.any():
         return clock
     high = fraction // 1000

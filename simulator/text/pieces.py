@@ -1,4 +1,4 @@
-"""Texts that the compiled library writes itself, as pieces: what is joined with more needs no column of its own."""
+"""Pieces that the compiled library writes itself: they are joined with others without a column of their own."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from simulator.text.template import Piece
 
 
 def digits(array: pa.Array, type: ColumnType) -> Piece:
-    """Whole numbers; a column of them stands for its digits."""
+    """Integers as their digits: the column itself is the piece."""
     return array
 
 
-# By the function that makes a column of text of the same values.
+# Native equivalent of each text function.
 PIECES: Final[Mapping[Any, Callable[..., Piece]]] = {
     **dict.fromkeys((mysql.integer, mysql.bit, mysql.enum_index, mysql.set_mask), digits),
     decimals.decimal_plain: lambda array, type: decimals.decimal_piece(array, grouped=False),

@@ -1,8 +1,8 @@
 """Values of PostgreSQL and GaussDB as the texts that the server prints: whole columns.
 
 Ordinary values come from tables and from Arrow. Rare ones (infinity, years before Christ or beyond 9999, floats with an
-exponent, bytes) are printed one by one, each once, by the type system's `show_value`, which also holds for the
-ordinary: it says what is right, this only is quicker.
+exponent, bytes) are printed one by one, each distinct value once, by the type system's `show_value`. That function
+is the reference for ordinary values, too; this module is only faster.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _UTC: Final = ("UTC", "GMT", "Z")
 
 
 def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, zone: str = "UTC") -> pa.Array:
-    """Each value of a carrier column as text; null stays null, and of a dictionary only the dictionary is made.
+    """Each value of a carrier column as text; null stays null; of a dictionary array only the dictionary is printed.
 
     `family` and `show` are those of the type system: `types.family(type)`, `types.show_value`. `zone` is the session's
-    time zone, in which timestamps are printed: `UTC`, `+08:00`, `Asia/Shanghai`. It does not reach into ranges and
-    arrays of timestamps, whose texts are in UTC.
+    time zone, in which timestamps are printed: `UTC`, `+08:00`, `Asia/Shanghai`. Ranges and arrays of timestamps
+    are not converted: their texts are in UTC.
 
     | type | text |
     | --- | --- |
@@ -74,7 +74,7 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
 
 
 def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
-    """Texts made one by one, of each distinct value; numbers stand for times."""
+    """Texts made one by one, once for each distinct value; times are passed as numbers."""
     coded = array.dictionary_encode()
     values = coded.dictionary
     if pa.types.is_temporal(values.type):
@@ -86,7 +86,7 @@ def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
 def _with_rare(
     array: pa.Array, rare: Mask, ordinary: Callable[[pa.Array], pa.Array], text: Callable[[Any], str]
 ) -> pa.Array:
-    """What is ordinary as a column, and what is rare one by one; nulls are neither."""
+    """Texts of ordinary values, printed as a column, and of rare ones, printed one by one; nulls are neither."""
     nulls = nulls_of(array)
     if nulls is not None:
         rare = rare & ~nulls
@@ -114,7 +114,7 @@ def _dates(array: pa.Array, type: ColumnType, show: Show) -> pa.Array:
 
 def _moments(array: pa.Array, type: ColumnType, show: Show, zone: str | None) -> pa.Array:
     us = numbers(array)
-    # a day from either end, so that no zone leads out of the calendar
+    # a day away from either end: no zone moves such a value out of the calendar
     rare = (us < (FIRST_DAY + 1) * US_PER_DAY) | (us >= _LAST_DAY * US_PER_DAY)
     if zone is None:
         return _with_rare(

@@ -1,8 +1,8 @@
-"""Constants and columns of text, joined: the one place that assembles messages.
+"""Joins constants and columns of text; all messages are assembled here.
 
 A message is a row of pieces, `'{"id":'`, [7, 8], `',"name":"'`, ['a', 'b'], `'"}'`. A column of texts may be a
-dictionary, and one of whole numbers stands for their digits; a run puts several rows into a message, a choice is there
-in some rows only, members of an object have commas between them. The compiled library writes all of it in one pass;
+dictionary, and a column of integers is written as digits; a run puts several rows into a message, a choice appears
+in some rows only, members of an object are separated by commas. The compiled library writes all of it in one pass;
 without it Arrow makes a text column of each piece and joins them, to the same bytes.
 """
 
@@ -23,15 +23,15 @@ from simulator.native.program import Kind, Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
 TEXT: Final = pa.string()
-# So few numbers Arrow has written before a program is made for the library.
+# Below this many rows Arrow prints a single column sooner than a program for the library is made.
 FEW: Final = 1000
-# A constant; a column of texts, a dictionary of them, or whole numbers; or something made of pieces.
+# A constant; a column of texts (plain or dictionary) or of integers; or a compound of pieces.
 Piece: TypeAlias = Union[str, bytes, pa.Array, "Compound"]
 
 
 class Compound:
-    """A piece that is more than a column: `column` has Arrow make it, `add_to` has the library. (Not an ABC: whether
-    something is an instance of one takes half a microsecond to find out.)"""
+    """A piece that is more than a column: `column` makes it with Arrow, `add_to` adds it to a program of the library.
+    (Not an ABC: `isinstance` of one takes half a microsecond.)"""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class Compound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run(Compound):
-    """Texts of consecutive rows put together: message i has the rows `starts[i]` to `starts[i + 1]` of `rows`."""
+    """Concatenated texts of consecutive rows: message i has the rows `starts[i]` to `starts[i + 1]` of `rows`."""
 
     pieces: Sequence[Piece]
     starts: Ints
@@ -88,8 +88,8 @@ class Choice(Compound):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members(Compound):
-    """Members with commas between them. Each has the (ascending) rows of `count` in which it is there, and their
-    pieces, which have as many rows."""
+    """Members separated by commas. Each has the (ascending) rows of `count` that contain it, and pieces with one
+    value for each of these rows."""
 
     each: Sequence[tuple[Ints, Sequence[Piece]]]
     count: int
@@ -115,7 +115,7 @@ class Members(Compound):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined(Compound):
-    """Pieces of so many rows put together; null where one is."""
+    """Pieces of `count` rows, concatenated; null where a piece is."""
 
     pieces: Sequence[Piece]
     count: int
@@ -141,7 +141,7 @@ COMMAS: Final = pa.array(["", ","], pa.string())
 
 
 def merged(pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces with neighbouring constants made one and empty ones left out."""
+    """The pieces, with neighbouring constants merged and empty ones left out."""
     out: list[Piece] = []
     for piece in pieces:
         if not isinstance(piece, str | bytes):
@@ -154,7 +154,7 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Array:
-    """`count` texts, or bytes: each the pieces of its row put together; null where a column is."""
+    """`count` texts or bytes, each the concatenated pieces of its row; null where a column is."""
     parts = merged(pieces)
     if not parts:
         return repeat("", count).cast(type)
@@ -217,7 +217,7 @@ def column_of(piece: Piece, count: int) -> pa.Array:
 
 
 def _digits(numbers: pa.Array) -> pa.Array:
-    """Whole numbers as text. Times come in runs of equal ones, which are made once."""
+    """Integers as text. Runs of equal numbers, as times have, are printed once."""
     if not numbers.null_count and len(numbers):
         values = np.asarray(numbers)
         begins = np.flatnonzero(np.diff(values, prepend=~values[:1]))
@@ -259,7 +259,7 @@ def repeat(text: str | bytes, count: int) -> pa.Array:
 
 
 def spread(texts: pa.Array, rows: Ints, count: int) -> pa.Array:
-    """`count` texts: these at these (ascending) rows, empty ones elsewhere.
+    """`count` texts: the given ones at the given (ascending) rows, empty ones elsewhere.
 
     Only the offsets are new: an empty text takes no place in the bytes.
     """

@@ -21,7 +21,7 @@ _SECONDS: Final = ColumnType("datetime")
 
 
 def partial(array: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which values of a datetime column are dates that are none (`0000-00-00`, `2020-00-00`)."""
+    """Mask of the zero and partial dates (`0000-00-00`, `2020-00-00`) of a datetime column."""
     us, _ = whole_numbers(array)
     return us < FIRST_DAY * US_PER_DAY
 
@@ -29,7 +29,7 @@ def partial(array: pa.Array) -> npt.NDArray[np.bool_]:
 def epoch_trimmed(array: pa.Array) -> pa.Array:
     """Seconds since 1970 in UTC, and the fraction without zeros at its end: `1606233662.012345`, `1606233662.5`.
 
-    Dates that are none are as whole seconds were 0.
+    Zero and partial dates are written as whole second 0.
     """
     us, nulls = whole_numbers(array)
     us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)

@@ -18,7 +18,7 @@ LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def drawn(draws: Bits, count: int) -> Digits:
-    """So many random digits for each draw."""
+    """`count` random digits for each draw."""
     return np.stack(
         [below(mix(draws + np.uint64((place + 1) * int(GOLDEN) & (1 << 64) - 1)), 10) for place in range(count)], axis=1
     )
@@ -42,7 +42,7 @@ def remainder_97(digits: Digits) -> Ints:
 
 
 def luhn(digits: Digits) -> Ints:
-    """The digit that makes a number of these and it valid by Luhn's rule, as on payment cards (ISO/IEC 7812-1)."""
+    """The check digit to append by Luhn's rule, as on payment cards (ISO/IEC 7812-1)."""
     doubled = digits.copy()
     doubled[:, ::-2] = digits[:, ::-2] * 2
     check: Ints = -(doubled // 10 + doubled % 10).sum(axis=1) % 10

@@ -16,7 +16,7 @@ import numpy.typing as npt
 Bits = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
-# From one life of a slot to the next, among the numbers that name its rows.
+# Distance between the row numbers of one life of a slot and those of the next.
 LIFE: Final = 0x100000001
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _M1: Final = np.uint64(0xBF58476D1CE4E5B9)
@@ -25,7 +25,7 @@ _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 
 
 def key(*parts: object) -> np.uint64:
-    """A 64-bit key from names and numbers: `key(seed, "orders", "qty")`. Takes no part of Python's own hash."""
+    """A 64-bit key from names and numbers: `key(seed, "orders", "qty")`. Independent of Python's own hash."""
     text = "\x1f".join(str(part) for part in parts)
     return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
 
@@ -46,13 +46,13 @@ def bits(key: np.uint64, counter: npt.NDArray[Any]) -> Bits:
 
 
 def identity(slot: Ints, life: Ints | int, row: Ints | int) -> Bits:
-    """A hash that names a row for good: the slot, which life of it, which row of its entity."""
+    """A hash that identifies a row for good, from its slot, the life of the slot and the row's number in its entity."""
     lives = np.asarray(life, dtype=np.int64) * LIFE + np.asarray(row, dtype=np.int64)
     return mix(_unsigned(slot) * GOLDEN + mix(np.atleast_1d(_unsigned(lives))))
 
 
 def below(draws: Bits, n: int) -> Ints:
-    """Draws made into numbers in [0, n), evenly enough: the bias is under n / 2^32 up to n = 2^32, n / 2^64 above."""
+    """Draws scaled to numbers in [0, n), almost evenly: the bias is under n / 2^32 up to n = 2^32, n / 2^64 above."""
     if n <= 1 << 32:
         return ((draws >> _S32) * np.uint64(n) >> _S32).view(np.int64)
     return (draws % np.uint64(n)).view(np.int64)
@@ -66,7 +66,7 @@ def chance(draws: Bits, share: float) -> npt.NDArray[np.bool_]:
 
 
 def unit(draws: Bits) -> npt.NDArray[np.float64]:
-    """Draws made into floats in [0, 1), 53 bits."""
+    """Draws scaled to floats in [0, 1), 53 bits."""
     return (draws >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

@@ -1,4 +1,4 @@
-"""Nasty texts: what breaks consumers that quote, cut, print or compare without care."""
+"""Nasty texts: they break consumers that quote, cut, print or compare without care."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.tables import lists
 
 @cache
 def hostile(room: int | None) -> tuple[str, ...]:
-    """Texts for a column with room for so many characters: cut to it, each once; and one that fills it."""
+    """Distinct texts for a column of `room` characters, cut to fit, and one that fills it. None: no limit."""
     texts = lists(__file__, "hostile.yaml")["texts"]
     if room is None:
         return texts

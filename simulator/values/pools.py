@@ -68,5 +68,5 @@ if __name__ == "__main__":
     pool = Pool(sys.argv[1], sys.argv[2], SHIPPED_SIZE)
     path = Path(__file__).parent / "data" / f"{pool.provider}.{pool.locale}.txt.gz"
     path.parent.mkdir(exist_ok=True)
-    # no time in it: the same texts make the same file
+    # no timestamp: the same texts give the same file
     path.write_bytes(gzip.compress("\n".join(ask_faker(pool)).encode(), mtime=0))

@@ -39,14 +39,14 @@ def _table(alphabet: str) -> Cells:
 
 
 def _written(draws: Bits, lengths: Ints, table: Cells, type: pa.DataType) -> pa.Array:
-    """The library's texts: those of the table at the places that `_stream` draws."""
+    """Texts written by the compiled library: the table's entries at the indexes that `_stream` draws."""
     program = Program()
     program.drawn(draws, lengths, table)
     return write([program], len(draws), type=type)
 
 
 def _stream(draws: Bits, lengths: Ints) -> Bits:
-    """One fresh draw per element of ragged rows of these lengths."""
+    """One hash per character; row i has `lengths[i]` of them."""
     first = np.cumsum(lengths) - lengths
     place = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(first, lengths)
     return mix(np.repeat(draws, lengths) + place.view(np.uint64) * GOLDEN)
@@ -79,7 +79,7 @@ def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
     except pa.ArrowInvalid:
         raise OverflowError(TOO_LARGE) from None
     _, ends, data = drawn.buffers()
-    # the ends of the rows are among those of their characters
+    # each row ends where its last character ends
     chosen = np.frombuffer(ends, np.int32, len(drawn) + 1)[np.concatenate(([0], np.cumsum(lengths)))]
     return pa.Array.from_buffers(pa.string(), len(draws), [None, pa.py_buffer(chosen), data])
 

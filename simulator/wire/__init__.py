@@ -1,1 +1,1 @@
-"""How bytes are written. Knows no vendor: flavours are data, vendors choose among them."""
+"""Encoders to bytes. They know no vendor: flavours are data that vendors choose among."""

@@ -1,4 +1,4 @@
-"""Avro's binary encoding, column by column: what a field takes, as columns of bytes that are joined like text is.
+"""Avro's binary encoding, column by column: each field is a column of bytes, and columns are joined like text.
 
 | Avro | bytes |
 | --- | --- |
@@ -31,13 +31,13 @@ from simulator.text.template import Compound, Piece, nulls_of
 
 Ints = npt.NDArray[np.int64]
 Nulls = npt.NDArray[np.bool_] | None
-# A constant, or a column with one value a row, or what makes one.
+# A constant, a column with one value per row, or a compound that makes such a column.
 Bytes: TypeAlias = bytes | pa.Array | Compound
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What a file of values needs to know: their schema, as JSON text, and how many bytes stand before each datum."""
+    """Facts for a file of values: their schema as JSON text, and the number of bytes before each datum."""
 
     schema: str
     framing: int = 0
@@ -114,7 +114,7 @@ def _longs(numbers: Ints) -> pa.Array:
 
 
 def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
-    """Zig-zag numbers that all take as many bytes: numbers that rise along a stream do, and lengths."""
+    """Zig-zag numbers that all take `width` bytes, as lengths and numbers that rise along a stream do."""
     out = np.empty((len(rest), width), dtype=np.uint8)
     for place in range(width):
         more = 0x80 if place + 1 < width else 0
@@ -125,7 +125,7 @@ def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strings(Compound):
-    """A column of strings or bytes, or a dictionary of them; null where it is.
+    """A column of strings or bytes, or a dictionary of them; nulls stay.
 
     >>> Strings(pa.array(["", "hi", None])).column().to_pylist()
     [b'\\x00', b'\\x04hi', None]
@@ -150,7 +150,7 @@ class Strings(Compound):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sized(Compound):
-    """Strings of so many rows that are made of pieces; null where one is.
+    """Strings of `count` rows, each made of pieces; null where a piece is.
 
     >>> Sized(["n", pa.array([7, 12])], 2).column().to_pylist()
     [b'\\x04n7', b'\\x06n12']
@@ -180,13 +180,13 @@ def strings(values: pa.Array) -> pa.Array:
 
 
 def looked_up(values: Sequence[bytes], places: npt.NDArray[np.integer]) -> pa.Array:
-    """A column of some of these values, by their places."""
+    """A column of values by their indexes."""
     return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values, pa.binary()))
 
 
 def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
-    """The column with this instead of nulls: without another, the first branch of a union, which is null mostly. Of a
-    dictionary, which stays one, the values are complete."""
+    """The column with nulls replaced; by default by the first branch of a union, which is mostly null. The values of a
+    dictionary, which stays one, are complete."""
     if not column.null_count:
         return column
     if pa.types.is_dictionary(column.type):
@@ -202,5 +202,5 @@ def doubles(numbers: npt.NDArray[np.float64]) -> pa.Array:
 
 
 def join(pieces: Iterable[Bytes], count: int) -> pa.Array:
-    """`count` values: each the pieces of its row put together; null where a column is."""
+    """`count` values, each the concatenated pieces of its row; null where a column is."""
     return template.join(pieces, count, pa.binary())

@@ -1,4 +1,4 @@
-"""Changes of some kinds written with an encoder of their own, since their values look different."""
+"""Separate encoders for kinds of changes whose values look different."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.wire.encoder import Encoder
 
 
 class ByKind:
-    """`others` write the kinds that they are for, `rest` everything else. `check` looks at each table once, and raises
+    """Each of `others` writes its own kinds, `rest` everything else. `check` looks at each table once and raises
     UnsupportedType for one that has no rendering. `prepare` gives the changes as the product sees them."""
 
     def __init__(

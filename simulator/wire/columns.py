@@ -1,4 +1,4 @@
-"""How the columns of tables are written by one encoder: chosen once a column, kept for the tables that come again."""
+"""Rendering of columns by one encoder: chosen once per column and cached per table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEPT_DICTIONARIES: Final = 512
 
 
 class Dictionaries:
-    """What was made of the values of dictionaries. Pools come again with every batch, and are written once."""
+    """Cache of rendered dictionaries. Pools return with every batch, and are rendered once."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Hashable, int, int, int], tuple[pa.Array, pa.Array]] = {}
@@ -29,7 +29,7 @@ class Dictionaries:
         if key not in self._made:
             if len(self._made) >= KEPT_DICTIONARIES:
                 self._made.clear()
-            # the values are kept, too, so that their address is not given to others
+            # the values are kept, too: their address, which is the key, must not be reused
             self._made[key] = (values, make(values))
         return self._made[key][1]
 
@@ -70,7 +70,7 @@ class WrittenTable:
 
 
 class WrittenColumns:
-    """Tables as they come along, and dictionaries in finished form; the order of members in maps."""
+    """Caches of the tables seen so far and of rendered dictionaries; the order of members in maps."""
 
     def __init__(self, cells: Cells, style: Style, order: Order, member: Callable[[str], str]) -> None:
         self.style, self.order = style, order
@@ -79,13 +79,13 @@ class WrittenColumns:
         self._surrounded = Dictionaries()
 
     def table(self, table: Table) -> WrittenTable:
-        """To be asked once a batch: finding a table takes as long as comparing all that it has."""
+        """The table's cached rendering. Call once per batch: the look-up compares whole tables."""
         if table not in self._tables:
             self._tables[table] = WrittenTable(table, self._cells, self.style, self._member)
         return self._tables[table]
 
     def surrounded(self, before: str, values: pa.Array, after: str, null: str) -> pa.Array:
-        """Values of a dictionary with text before and after each, and behind them what stands for a null."""
+        """Values of a dictionary with text before and after each; the last entry is the text for null."""
 
         def whole(values: pa.Array) -> pa.Array:
             return pa.concat_arrays([join([before, values, after], len(values)), pa.array([null], pa.string())])

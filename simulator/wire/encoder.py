@@ -36,7 +36,7 @@ from simulator.wire.images import Images
 
 
 class _Object:
-    """The members of an object, compiled for each kind of change that comes along."""
+    """The members of an object, compiled for each kind of change when it first occurs."""
 
     def __init__(self, fields: Sequence[Field], style: Style) -> None:
         self._fields, self._style = fields, style
@@ -61,7 +61,8 @@ class _Object:
 
 
 class Encoder:
-    """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
+    """Encodes events from fields that are compiled per table when it first occurs. Stateless but for caches: events may
+    come in any order, and repeatedly."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class Encoder:
         return join(self.pieces(packed), len(packed))
 
     def pieces(self, packed: PackedBatch) -> list[Piece]:
-        """Its pieces."""
+        """The pieces of one JSON text per message."""
         return self._object(self._root, packed, Images(self._columns, packed))
 
     def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""What a field of a message can hold; `encoder` compiles declared fields into joined columns.
+"""Values that a message's fields can hold; `encoder` compiles declared fields into joined columns.
 
 A field is a row of the format's spec: its name, and its value for each kind of event: a JSON constant (None is `null`),
 ABSENT, or one of the placeholders below. Columns fill a placeholder for kinds that change rows; the rare kinds (DDL,
@@ -27,11 +27,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cell:
-    """How a column's values look: `text` makes a column of text of a column of carriers, nulls stay null.
+    """Rendering of a column's values: `text` turns a column of carriers into a column of text; nulls stay null.
 
-    `quoted`: a JSON string, otherwise the text stands bare (a number). `escaped`: the text may hold characters that
-    JSON escapes. `null` is what stands for a null. `piece` gives the text as something that need not be a column: the
-    compiled library writes it where it belongs.
+    `quoted`: a JSON string, otherwise bare text (a number). `escaped`: the text may hold characters that
+    JSON escapes. `null` is the text for a null. `piece` gives the text without a column: the compiled library
+    writes it directly into the message.
     """
 
     text: Callable[[pa.Array], pa.Array]
@@ -58,13 +58,13 @@ def rendered(
 # The cell of a column: chosen once per column of a table version.
 Cells = Callable[[Column], Cell]
 
-# Places of a map's names in the order in which they are written: `order(names, entries)`, where `entries` of the names
-# are there, which is what a hash map's order depends on.
+# Column indexes in output order: `order(names, entries)`; `entries` is how many of the names are present, since the
+# order of a hash map depends on it.
 Order = Callable[[Sequence[str], int], Sequence[int]]
 
 
 def table_order(names: Sequence[str], entries: int) -> Sequence[int]:
-    """Columns stand as in the table."""
+    """Columns in table order."""
     return range(len(names))
 
 
@@ -100,8 +100,8 @@ class Rows:
     `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
     count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left;
     a message with one object lacks the member.
-    Columns at the places that `kept` gives are there, changed or not.
-    `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
+    Columns at the indexes that `kept` gives are written, changed or not.
+    `columns` gives the indexes of the columns to write, in output order (all, in the encoder's order, if None);
     `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `logged` says for each
     column in which rows of a batch (ascending; None: in none) the log held it, or None if all have all.
     """
@@ -118,7 +118,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Codes:
-    """A JSON object with a number per column, which may depend on the value: that of the event's last row counts."""
+    """A JSON object with a number per column; if it depends on the value, the event's last row decides."""
 
     cells: Cells
 
@@ -151,7 +151,7 @@ class Field:
     value: Value | Mapping[Kind, Value]
 
     def on(self, kind: Kind) -> Value:
-        """What stands there for a kind; ABSENT where a mapping says nothing of it."""
+        """The value for a kind; ABSENT if the mapping lacks the kind."""
         return self.value.get(kind, ABSENT) if isinstance(self.value, Mapping) else self.value
 
 
@@ -184,7 +184,7 @@ def json_text(value: Any, style: Style) -> str:
 
 
 def number_text(numbers: Ints) -> pa.Array:
-    """Whole numbers as text."""
+    """Integers as text."""
     return join(number_pieces("", numbers), len(numbers))
 
 
@@ -196,7 +196,7 @@ def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
 
 
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
-    """Whole numbers behind a constant."""
+    """Integers after a constant."""
     return [lead, pa.array(numbers)]
 
 

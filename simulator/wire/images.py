@@ -81,8 +81,8 @@ class Images:
         return [Choice(member, slots, "", len(some))]
 
     def _two_states(self, lead: str, column: int, old: Delta) -> list[Piece]:
-        """The members of a column before an update, of which some rows differ from those after it: long texts are not
-        put together in a column first."""
+        """The members of a column before an update, some rows of which differ from those after it: long texts are not
+        assembled in a column first."""
         count = len(self.batch)
         changed = np.full(count, -1, dtype=np.int32)
         changed[old.rows] = np.arange(len(old.rows), dtype=np.int32)
@@ -149,7 +149,7 @@ class Images:
                 return [lead + mark, *text, mark]
             return [lead, unless_null([mark, *text, mark], nulls, cell.null)]
         if pa.types.is_dictionary(text.type):
-            # what surrounds a value is put round the different values once, not round each row's
+            # surrounding text is added once per distinct value, not once per row
             whole, indices = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null), text.indices
             if indices.null_count:
                 indices = pc.coalesce(indices, pa.scalar(len(whole) - 1, indices.type))  # twice as quick as fill_null

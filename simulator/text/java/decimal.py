@@ -1,7 +1,7 @@
-"""How java.math.BigDecimal prints numbers, on whole columns: `toString` and `toPlainString`.
+"""Columns of numbers as java.math.BigDecimal prints them: `toString` and `toPlainString`.
 
 With `scale` digits after the point and `adjusted` = digits - 1 - scale, `toString` is plain while scale >= 0 and
-adjusted >= -6, and `d.dddE±n` otherwise. It is the algorithm of Python's `str(Decimal)`, but that BigDecimal has no
+adjusted >= -6, and `d.dddE±n` otherwise. It is the algorithm of Python's `str(Decimal)`, except that BigDecimal has no
 negative zero.
 """
 
@@ -80,8 +80,8 @@ def number_text(array: pa.Array, *, plain: bool = False) -> pa.Array:
 def float_text(array: pa.Array, digits: int, *, plain: bool = False) -> pa.Array:
     """A float or double as the BigDecimal of its shortest decimal text, rounded half to even to this many digits.
 
-    That text has no exponent below 1e15, so whole numbers have no scale there, and one from 1e15 on. What is no number
-    stays `NaN`, `Infinity`, `-Infinity`.
+    Below 1e15 that text has no exponent, and whole numbers have no scale; from 1e15 on it has one. `NaN`, `Infinity`
+    and `-Infinity` stay.
 
     | value | digits | toString | plain |
     | --- | --- | --- | --- |
@@ -103,7 +103,7 @@ def float_text(array: pa.Array, digits: int, *, plain: bool = False) -> pa.Array
 
 
 def _easy(values: npt.NDArray[Any], shortest: pa.Array, digits: int) -> npt.NDArray[np.bool_]:
-    """Where Arrow's shortest text is the answer already: it has no exponent, and no digits too many."""
+    """Mask of values whose shortest text by Arrow is already right: it has no exponent and at most `digits` digits."""
     with np.errstate(invalid="ignore"):
         size = np.abs(values)
         finite = (size >= 1e-6) & (size < 1e9)
@@ -131,7 +131,7 @@ def _rounded(shortest: str, context: Context, plain: bool) -> str:
 
 
 def _distinct(array: pa.Array, of: Callable[[Any], str]) -> pa.Array:
-    """Texts made one by one, of each distinct value; a dictionary array stays one."""
+    """Texts made one by one, once for each distinct value; a dictionary array stays one."""
     encoded = array if pa.types.is_dictionary(array.type) else decoded(array).dictionary_encode()
     texts = [None if value is None else of(value) for value in encoded.dictionary.to_pylist()]
     made = pa.array(texts, pa.string())
@@ -141,7 +141,7 @@ def _distinct(array: pa.Array, of: Callable[[Any], str]) -> pa.Array:
 
 
 def quoted_where_none(texts: pa.Array) -> pa.Array:
-    """Texts of float_text with those that are no JSON number in quotes: `"NaN"`."""
+    """Texts of `float_text`; those that are not JSON numbers are quoted: `"NaN"`."""
     odd = pc.fill_null(pc.match_substring_regex(texts, "^(NaN|-?Infinity)$"), False)
     if not pc.any(odd).as_py():
         return texts

@@ -1,7 +1,7 @@
-"""The order in which java.util.HashMap hands out its keys.
+"""Iteration order of java.util.HashMap.
 
 Since JDK 8: bucket of a key = (h ^ (h >>> 16)) & (capacity - 1) with h = String.hashCode; buckets in ascending order,
-keys of one bucket as they were put in. Buckets of eight keys and more, which turn into trees, are not modelled.
+keys of one bucket in insertion order. Buckets of eight or more keys, which turn into trees, are not modelled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def string_hash(text: str) -> int:
 
 
 def hash_order(names: Sequence[str], entries: int | None = None, *, initial: int = DEFAULT_CAPACITY) -> tuple[int, ...]:
-    """Places of the names in the order of a HashMap with `entries` of them (all, if None), put in as they stand here.
+    """Indexes of names in the order of a HashMap with `entries` of them (all, if None), inserted in the given order.
 
     >>> [("id", "name", "qty")[i] for i in hash_order(("id", "name", "qty"))]
     ['qty', 'name', 'id']

@@ -1,7 +1,7 @@
-"""How Java prints things: doubles and floats by the algorithm of JDK 18 and older, bytes as ISO-8859-1 characters or as
-a list of numbers.
+"""Values as Java prints them: doubles and floats by the algorithm of JDK 18 and older, bytes as ISO-8859-1 characters
+or as a list of numbers.
 
-Up to JDK 18 `Double.toString` is FloatingDecimal, whose digits are not always the shortest that bring the value back:
+Up to JDK 18 `Double.toString` is FloatingDecimal, whose digits are not always the shortest that identify the value:
 2e23 is printed 1.9999999999999998E23. JDK 19 changed that; the products imitated here ran on older ones.
 """
 
@@ -128,7 +128,7 @@ class _Scaled(Compound):
 
 
 def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-    """The same by the library: the fewest decimals that bring the value back are looked for."""
+    """The same by the library, which looks for the fewest decimals that read back as the same value."""
     pairs, easy = decimals(values)
     return join([_Scaled(pairs, nulls_of([array]))], len(array)), easy
 
@@ -195,7 +195,7 @@ def _insignificant(power: int) -> int:
 
 
 def _whole_digits(value: int, insignificant: int) -> tuple[int, str]:
-    """developLongDigits: a whole number, without the digits that mean nothing."""
+    """developLongDigits: a whole number without its insignificant digits."""
     if insignificant:
         power = 10**insignificant
         value, rest = divmod(value, power)
@@ -245,7 +245,7 @@ def _take_digits(b: int, s: int, m: int, place: int, width: int) -> tuple[int, s
     else:
         digits.append(digit)
     if place < -3 or place >= 8:
-        # the form with an exponent has a digit after the point in any case
+        # the form with an exponent always has a digit after the point
         low = high = False
     while not low and not high:
         digit, b = divmod(b, s)
@@ -277,7 +277,7 @@ def _rounds_up(difference: int, last_digit: int) -> bool:
 
 
 def _rounded_up(place: int, digits: list[int]) -> tuple[int, str]:
-    """roundup: nines give way to the digit before them; all nines are the next power of ten."""
+    """roundup: trailing nines carry into the digit before them; all nines become the next power of ten."""
     last = len(digits) - 1
     while last > 0 and digits[last] == 9:
         digits[last] = 0
@@ -321,5 +321,5 @@ def byte_list(array: pa.Array) -> pa.Array:
 
 
 def byte_list_piece(array: pa.Array) -> Piece:
-    """The same as a piece."""
+    """The text of `byte_list` as a piece."""
     return Joined(["[", Mapped(array, _LISTED, skip=len(", ")), "]"], len(array))
