@@ -131,7 +131,7 @@ class Process:
 
 class Workers:
     """The worker processes of a run, in place of its `Renderer`. Raises UsageError for too many workers and for a file
-    size limit that is too low, and SimulatorError if the system starts no more processes."""
+    size limit, and SimulatorError if the system starts no more processes."""
 
     elsewhere = True
 

@@ -1,7 +1,7 @@
-"""Where messages go: one module per transport, found by the scheme of the URL after `--to`.
+"""Destinations of messages: one module per transport, chosen by the scheme of the `--to` URL.
 
-Read `sink.py` first, the contract, and `target.py`, what a scheme declares; `framing.py` makes lines and files of
-values. README.md tells how to add a sink.
+Read `sink.py` first, the contract, and `target.py`, the declaration of a scheme; `framing.py` makes lines and files of
+values. README.md explains how to add a sink.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SINKS: Final = {
     "parquet": "simulator.sinks.parquet:PARQUET",
     "rocketmq": "simulator.sinks.rocketmq:ROCKETMQ",
 }
-# Schemes for programs and tests, which help texts leave out.
+# Schemes for programs and tests, omitted from help texts.
 INTERNAL: Final = ("memory",)
 
 
@@ -37,7 +37,7 @@ def schemes() -> list[str]:
 
 
 def transport(scheme: str, hint: str = "") -> Transport[Any]:
-    """What a scheme declares. Raises UnknownName, and UsageError for a plug-in that declares something else."""
+    """The declaration of a scheme. Raises UnknownName, and UsageError for a plug-in that is not a `Transport`."""
     from simulator.sinks.target import Transport
 
     declared = registry.load("sink", SINKS, scheme, hint)

@@ -27,7 +27,7 @@ MESSAGES: Final = pa.schema(
         ("position", POSITION),
     ]
 )
-# Of rows in a folder for each topic and partition.
+# Schema of rows in a folder for each topic and partition.
 IN_PARTITIONS: Final = pa.schema(list(MESSAGES)[2:])
 
 

@@ -28,7 +28,7 @@ from simulator.sinks.sink import FileState, Sink
 from simulator.sinks.target import Contents, Transport
 from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 
-# A run that goes on compares so many bytes at the end of each file with those that it wrote.
+# Bytes at the end of each file that a resumed run compares with those that it wrote.
 TAIL_BYTES: Final = 1 << 16
 
 
@@ -100,10 +100,10 @@ class StreamSink(Sink):
 
 
 class FolderSink(Sink):
-    """One file for each topic and partition. With `files`, those of a run that is resumed, these are cut to their sizes
-    and go on; no other file is touched.
+    """One file for each topic and partition. With `files`, those of a resumed run, these are truncated to their
+    recorded sizes and continued; no other file is touched.
 
-    With a `part` the files are those of a part of a run, in a folder for each topic and partition.
+    With a `part`, files hold one part of a run, in a folder for each topic and partition.
     """
 
     SCHEME: ClassVar[str] = "file"
@@ -139,7 +139,7 @@ class FolderSink(Sink):
         return f"{self.SCHEME}:{self._folder}: {file.name}"
 
     def _taken(self) -> str:
-        """The files that must not be there."""
+        """Pattern of the files that must not exist."""
         return f"*.{self._framing.suffix}"
 
     def partitions(self, topic: str) -> int:
@@ -152,7 +152,8 @@ class FolderSink(Sink):
             self.ledger.acknowledge_parcel(parcel)
 
     def _write_to(self, place: Place, batch: MessageBatch, first: Parcel) -> None:
-        """Raises DeliveryFailed where the file takes no more; it is cut to the messages before the batch then."""
+        """Writes to a file. Raises DeliveryFailed if a write fails; the file is then truncated to the messages before
+        the batch."""
         file = self._file(*place)
         size = file.tell()
         try:
@@ -161,7 +162,7 @@ class FolderSink(Sink):
             cut = "" if self._cut(place, size) else "; the file ends within a message"
             if not cut and size == len(
                 self._framing.header()
-            ):  # it holds nothing, and would stand in the next run's way
+            ):  # it is empty, and would be an existing file to the next run
                 self._files.pop(place).close()
                 Path(file.name).unlink(missing_ok=True)
             self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
@@ -169,7 +170,7 @@ class FolderSink(Sink):
             self.ledger.check()
 
     def _cut(self, place: Place, size: int) -> bool:
-        """Cut a file, and forget what is not written yet. False: it cannot be cut."""
+        """Truncates a file and discards buffered bytes. False if it cannot be truncated."""
         file = self._files[place]
         try:
             os.ftruncate(file.fileno(), size)
@@ -184,12 +185,12 @@ class FolderSink(Sink):
         file.flush()
 
     def file_name(self, topic: str, partition: int) -> str:
-        """`orders-0.jsonl`, of a part `orders-0/part-0000000.jsonl`."""
+        """File name of a topic and partition: `orders-0.jsonl`, for a part `orders-0/part-0000000.jsonl`."""
         name = f"{in_file_names(topic)}-{partition}"
         return f"{name if self._part is None else part_name(name, self._part)}.{self._framing.suffix}"
 
     def _file(self, topic: str, partition: int) -> IO[bytes]:
-        """The file of a topic and partition, begun when it is first asked for."""
+        """The file of a topic and partition, created on first use."""
         if (topic, partition) not in self._files:
             path = self._folder / self.file_name(topic, partition)
             try:
@@ -204,17 +205,17 @@ class FolderSink(Sink):
             os.truncate(path, state.size)
             return path.open("a+b")
         path.parent.mkdir(parents=True, exist_ok=True)
-        # a file that the run had noted before it began it may be there
+        # a file may exist that the run noted in its resume file and then created
         file = path.open("x+b" if state is None and path.name not in self._begun else "w+b")
         file.write(self._framing.header())
         return file
 
     def sizes(self) -> Mapping[str, int]:
-        """Bytes of each file."""
+        """Size of each file in bytes."""
         return {self.file_name(*place): file.tell() for place, file in self._files.items()}
 
     def files(self) -> Mapping[str, FileState]:
-        """Returns when they are on the disk. Raises SinkError."""
+        """State of each file, after syncing them to disk. Raises SinkError."""
         states = {}
         try:
             for place, file in self._files.items():
@@ -243,7 +244,7 @@ class FolderSink(Sink):
     def close(self) -> None:
         self.ledger.fail_open()
         for file in self._files.values():
-            with suppress(OSError):  # what could not be written is counted
+            with suppress(OSError):  # messages that could not be written are counted already
                 file.close()
 
 
@@ -277,7 +278,7 @@ def _tail(descriptor: int, size: int) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Names of new files are on the disk, too."""
+    """Syncs a folder: the names of new files are then on disk, too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -286,12 +287,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def in_file_names(topic: str) -> str:
-    """A topic pattern's names come from tables: what a file name cannot hold is written as its code."""
+    """The topic as part of a file name: characters that file names cannot hold are written as their code."""
     return re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
 
 
 def part_name(folder: str, part: int) -> str:
-    """Their order is that of the parts."""
+    """Name of a part in its folder; names sort in the order of parts."""
     return f"{folder}/part-{part:07d}"
 
 

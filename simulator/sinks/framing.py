@@ -27,7 +27,7 @@ NEWLINE: Final = pa.scalar(b"\n", pa.binary())
 
 
 class Framing(Protocol):
-    """How a file of messages looks: its suffix, what it begins with, and the bytes of a batch."""
+    """Framing of messages in a file: its suffix, its first bytes, and the bytes of a batch."""
 
     suffix: str
 
@@ -65,8 +65,8 @@ class Lines:
 
 
 class Envelopes:
-    """One JSON object a line: topic, partition, key, headers, timestamp, value, RocketMQ's tag; bytes that are no text
-    as base64."""
+    """One JSON object per line: topic, partition, key, headers, timestamp, value, RocketMQ's tag; bytes that are not
+    text as base64."""
 
     suffix = "jsonl"
 
@@ -116,7 +116,7 @@ class ObjectContainer:
 
 
 def packed(values: pa.Array) -> memoryview:
-    """The bytes of all values, one after the other, as they lie in memory."""
+    """The bytes of all values, joined without separators: a view of their memory."""
     if not len(values):
         return memoryview(b"")
     offsets = offsets_of(values)
@@ -139,7 +139,7 @@ def without_prefix(values: pa.Array, size: int) -> pa.Array:
 
 
 def offsets_of(values: pa.Array) -> npt.NDArray[np.int32]:
-    """Where each value begins in the data buffer, and where the last one ends."""
+    """Offsets of the values in the data buffer, and the end of the last one."""
     return np.frombuffer(values.buffers()[1], dtype=np.int32, count=len(values) + 1 + values.offset)[values.offset :]
 
 

@@ -1,4 +1,4 @@
-"""The account of messages: sent, acknowledged and failed, by topic and partition.
+"""Ledger of messages: counts of sent, acknowledged and failed ones, by topic and partition.
 
 A sink enters each batch before it sends it, and gets a `Parcel` for each partition that the batch goes to. Messages of
 a partition are numbered from 0 in the order in which they are sent; brokers acknowledge them in that order.
@@ -33,7 +33,7 @@ NOT_SENT: Final = "it was not sent after that failure"
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """What the ledger keeps of a batch: views of its memory, without the values."""
+    """Columns of a batch that the ledger keeps: views of its memory, without the values."""
 
     phase: Ints
     turn: Ints
@@ -106,9 +106,10 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a run goes on: `next` is the first order key that may be missing somewhere, None for an empty run.
+    """Position at which a run continues: `next` is the first order key that may be missing on a partition, None for an
+    empty run.
 
-    `acknowledged` says for each topic and partition up to which order key it holds every message; it may be further.
+    `acknowledged` has for each topic and partition the order key up to which it holds every message, or an earlier one.
     """
 
     next: OrderKey | None
@@ -117,7 +118,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a partition is: counts of messages, the first and last order key sent, the last acknowledged."""
+    """Progress of a partition: counts of messages, the first and last order key sent, the last acknowledged."""
 
     topic: str
     partition: int
@@ -131,7 +132,7 @@ class Progress:
 
 @dataclass(slots=True)
 class _Account:
-    """One partition. Messages below `done` have been answered for, well or badly; `parcels` hold the others."""
+    """Account of one partition. Messages below `done` are acknowledged or failed; `parcels` hold the others."""
 
     first: OrderKey
     last: OrderKey
@@ -149,7 +150,7 @@ class _Account:
 
     @property
     def acknowledged(self) -> OrderKey | None:
-        """Every message up to this order key has arrived."""
+        """Order key up to which every message has arrived."""
         if self.gap is not None:
             return self.gap[1]
         return self.parcels[0].before(self.done) if self.parcels else self.last
@@ -158,9 +159,9 @@ class _Account:
 class Ledger:
     """Counts every message once. Safe for several threads.
 
-    `delivered`, `delivered_changes` and `failed` count what has been answered for; `repeated` counts messages that were
-    sent again since nobody knows whether the broker has them, by topic and partition. `latencies`, when set, gets the
-    seconds from when messages were due to their acknowledgement, an array at a time.
+    `delivered`, `delivered_changes` and `failed` count messages whose outcome is known; `repeated` counts messages that
+    were sent again since it was unknown whether the broker had them, by topic and partition. `latencies`, if set, gets
+    the seconds from the due time of messages to their acknowledgement, one array at a time.
     """
 
     def __init__(self) -> None:
@@ -176,7 +177,7 @@ class Ledger:
     # Entering
 
     def enter(self, batch: MessageBatch, due: Seconds | None = None) -> list[Parcel]:
-        """Account for a batch whose partitions are all chosen, in stream order. Equal order keys never span batches."""
+        """Enters a batch whose partitions are all chosen, in stream order. Equal order keys never span batches."""
         columns = _Columns.of(batch, due)
         parcels = []
         with self._lock:
@@ -198,7 +199,7 @@ class Ledger:
     # Answers
 
     def acknowledge(self, topic: str, partition: int, upto: int) -> None:
-        """The partition's messages numbered below `upto` are answered for: delivered, except those that failed."""
+        """Notes that the partition's messages numbered below `upto` are delivered, except those that failed."""
         now = time.monotonic()
         with self._lock:
             account = self._accounts[topic, partition]
@@ -218,17 +219,18 @@ class Ledger:
                 self._moved = now
 
     def acknowledge_parcel(self, parcel: Parcel) -> None:
-        """Everything up to the end of the parcel is answered for."""
+        """Notes that all messages up to the end of the parcel are delivered, except those that failed."""
         self.acknowledge(parcel.topic, parcel.partition, parcel.end)
 
     def acknowledge_all(self) -> None:
-        """Nothing is on its way any more: what has not failed was delivered."""
+        """Notes that no message is in flight any more: all that have not failed are delivered."""
         with self._lock:
             for place, account in self._accounts.items():
                 self.acknowledge(*place, account.sent)
 
     def fail(self, parcel: Parcel, number: int, reason: str, *, dropped: bool = False) -> None:
-        """A message was not delivered, `dropped` if only since another one failed. A second call changes nothing."""
+        """Notes that a message was not delivered; `dropped`: only since another one failed. A second call changes
+        nothing."""
         with self._lock:
             account = self._accounts[parcel.topic, parcel.partition]
             at = bisect_left(account.failed, number)
@@ -236,7 +238,7 @@ class Ledger:
                 return
             account.failed.insert(at, number)
             self.failed += 1
-            if number < account.done:  # it had been taken for delivered
+            if number < account.done:  # it was counted as delivered
                 self.delivered -= 1
                 self.delivered_changes -= parcel.changes(number, number + 1)
             key = parcel.order_key(number)
@@ -247,17 +249,17 @@ class Ledger:
                 self._failure = (dropped, key), f"{key} for {where} ({parcel.size(number)} bytes): {reason}"
 
     def repeat(self, place: Place, count: int) -> None:
-        """So many messages of a partition are sent again."""
+        """Notes that `count` messages of a partition are sent again."""
         with self._lock:
             self.repeated[place] += count
 
     def withhold(self, parcel: Parcel, number: int) -> None:
-        """The messages of a parcel from this number on were never sent."""
+        """Notes that the messages of a parcel from this number on were never sent."""
         for each in range(max(number, parcel.first), parcel.end):
             self.fail(parcel, each, NOT_SENT, dropped=True)
 
     def fail_open(self, reason: str = NOT_SENT, *, dropped: bool = True) -> None:
-        """Whatever has not been answered for will not be delivered."""
+        """Marks all messages without an answer as failed."""
         with self._lock:
             for place, account in self._accounts.items():
                 for parcel in account.parcels:
@@ -266,19 +268,19 @@ class Ledger:
                 self.acknowledge(*place, account.sent)
 
     def give_up(self, reason: str) -> None:
-        """The client can send nothing more, for this reason."""
+        """Notes that the client cannot send anything more, and why."""
         self._gave_up = self._gave_up or reason
 
     # Questions
 
     @property
     def open(self) -> int:
-        """Messages that are not answered for."""
+        """Number of messages in flight."""
         return self.sent - self.delivered - self.failed
 
     @property
     def stalled_seconds(self) -> float:
-        """How long messages have been waiting without a single answer."""
+        """Seconds for which messages have been waiting without a single answer."""
         return time.monotonic() - self._moved if self.open else 0.0
 
     @property
@@ -286,7 +288,7 @@ class Ledger:
         return self._failure is not None or self._gave_up is not None
 
     def position(self) -> Position:
-        """Where a run would go on if it ended now."""
+        """Position at which a resumed run would continue if this one ended now."""
         with self._lock:
             accounts = self._accounts
             start = min((key for account in accounts.values() if (key := account.first_open)), default=None)
@@ -296,7 +298,7 @@ class Ledger:
             return Position(start, {place: key for place, a in accounts.items() if (key := a.acknowledged)})
 
     def progress(self) -> list[Progress]:
-        """How far each partition is, sorted."""
+        """Progress of each partition, sorted by topic and partition."""
         with self._lock:
             return [
                 Progress(
@@ -312,7 +314,7 @@ class Ledger:
             ]
 
     def check(self) -> None:
-        """Raises DeliveryFailed if anything failed: how many, which first, why."""
+        """Raises DeliveryFailed if any message failed; the error has their number, the first one and the reason."""
         with self._lock:
             if not self.has_failed:
                 return

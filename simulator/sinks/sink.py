@@ -1,4 +1,4 @@
-"""What every destination of messages promises: the contract of sinks. README.md tells it at length."""
+"""Contract of sinks, the destinations of messages. README.md describes it in detail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ STICKY_TURNS = 64
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file that a run writes: its bytes so far, and the SHA-256 of the last of them (`files.TAIL_BYTES` at most)."""
+    """State of a file that a run writes: its size in bytes, and the SHA-256 of its last bytes (at most
+    `files.TAIL_BYTES`)."""
 
     size: int
     tail: str
@@ -39,7 +40,7 @@ class Sink(ABC):
     """
 
     topic_pattern: str | None = None
-    # What a user should know before messages are sent, as one sentence.
+    # Sentence that a user should read before messages are sent.
     notice: str | None = None
 
     def __init__(self) -> None:
@@ -47,7 +48,7 @@ class Sink(ABC):
         # Sees each batch before it is sent, with its partitions chosen.
         self.watch: Callable[[MessageBatch, Sequence[Parcel]], None] | None = None
 
-    # What a sink implements
+    # Implemented by sinks
 
     @abstractmethod
     def partitions(self, topic: str) -> int:
@@ -61,58 +62,59 @@ class Sink(ABC):
         """Send the batch, cut into parcels by partition. See `send`."""
 
     def flush(self) -> None:
-        """Return when every message is acknowledged or has failed. Raises DeliveryFailed if any failed."""
+        """Returns when every message is acknowledged or has failed. Raises DeliveryFailed if any failed."""
         self.check()
 
     def check(self) -> None:
-        """Raises DeliveryFailed if any message failed, once the fate of the others is known."""
+        """Raises DeliveryFailed if any message failed, once all others are acknowledged or have failed."""
         self.ledger.check()
 
     def poll(self) -> None:  # noqa: B027 - most sinks have nothing to do
-        """Let the client work while nothing is sent: answers, heartbeats. Call it every tenth of a second at least."""
+        """Lets the client handle answers and heartbeats while nothing is sent. Call it at least every tenth of a
+        second."""
 
     def close(self) -> None:  # noqa: B027
-        """Disconnect; messages without an answer count as failed. May be called twice; never raises for messages."""
+        """Disconnects; messages without an answer count as failed. May be called twice; never raises for messages."""
 
     def stored(self, run_id: str, topics: Collection[str]) -> OrderKey | Literal["nowhere"] | None:
-        """Up to which order key the destination itself says that it has every message of this run to these topics: None
-        for no message yet, "nowhere" where it keeps no such thing. From then on the sink keeps the run's position."""
+        """Position of a run that the destination itself stores: the order key up to which it has every message of the
+        run to these topics; None for no message yet, "nowhere" if it stores no positions. From then on the sink keeps
+        the run's position."""
         return "nowhere"
 
     def settings_of_places(self) -> Mapping[str, str]:
-        """What decides where messages go and is not in the URL: a resumed run must have the same."""
+        """Settings outside of the URL that decide where messages go: a resumed run must have the same."""
         return {}
 
     def files(self) -> Mapping[str, FileState]:
-        """Each file that the sink has written to, as it is on the disk now: a resumed run goes on behind them."""
+        """State on disk of each file that the sink has written to: a resumed run appends to them."""
         return {}
 
     def new_files(self, batch: MessageBatch) -> Collection[str]:
-        """The files that sending this batch will begin. Raises SinkError where one is there that the run did not
-        write."""
+        """Files that sending this batch will create. Raises SinkError if one exists that the run did not write."""
         return ()
 
     @property
     def trouble(self) -> str | None:
-        """What keeps the broker from answering, in its client's words."""
+        """Reason why the broker does not answer, in its client's words; None if it answers."""
         return None
 
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
-        """The partitions of messages that leave the choice to the client: as Java's Kafka producer hashes keys.
+        """Partitions of messages that leave the choice to the client; keys are hashed as by Java's Kafka producer.
 
-        Messages without a key take turns, by their position in the stream.
+        Messages without a key rotate over the partitions by their position in the stream.
         """
         chosen = to_positive_mod(murmur2(keys), count).astype(np.int64)
         return np.where(np.asarray(keys.is_null()), turns // STICKY_TURNS % count, chosen)
 
-    # What its users call
+    # Called by users of a sink
 
     @final
     def send(self, batch: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
-        """Take messages. May block, which is the back-pressure, and may return before they are acknowledged.
+        """Sends messages. May block (back-pressure), and may return before they are acknowledged.
 
-        `due` says when each was due, on the monotonic clock (default: now); `whole`, whether the batch ends with a
-        source transaction's end. Raises DeliveryFailed once any message failed, and SinkError.
+        `due` has the due time of each message on the monotonic clock (default: now); `whole`: the batch ends at the end
+        of a source transaction. Raises DeliveryFailed once any message failed, and SinkError.
         """
         self.poll()
         self.check()

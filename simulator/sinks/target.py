@@ -1,4 +1,4 @@
-"""What `--to` names, parsed once (`Target`), and what a sink declares about the scheme of its URLs (`Transport`)."""
+"""Parsed destination of `--to` (`Target`), and the declaration of a URL scheme by its sink (`Transport`)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from simulator.sinks.sink import FileState, Sink
     from simulator.wire.avro import Container
 
-# A URL as a value of its sink's own.
+# Parsed form of a URL, a type of the sink's own.
 U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a sink must know of the messages before the first one comes.
+    """Properties of the messages that a sink must know before the first one.
 
     `envelope` asks for whole messages instead of values. `container` describes files of binary values, `properties` are
     those that the product gives each message of AMQP, and `files` the files that a resumed run continues.
@@ -65,12 +65,12 @@ class Transport(Generic[U]):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where messages go. As text it is the URL without secrets."""
+    """Destination of messages. `str()` gives the URL without secrets."""
 
     url: str = field(repr=False)
     scheme: str
     transport: Transport[Any]
-    place: Any = field(repr=False)  # what `Transport.parse` made of the URL
+    place: Any = field(repr=False)  # the URL as parsed by `Transport.parse`
 
     def __str__(self) -> str:
         return public(self.url)
@@ -86,12 +86,12 @@ class Target:
         return self.transport.open(self.place, contents)
 
     def check_resumable(self) -> None:
-        """Raises UsageError where no run can continue."""
+        """Raises UsageError if the sink does not support resumed runs."""
         if not self.transport.resumes:
             raise UsageError(f"--resume: a run to {self} cannot be resumed; write to file:DIR or a broker's URL.")
 
     def deciding(self) -> dict[str, str]:
-        """What decides where messages go and how, by name: the place, and the options that must not change."""
+        """Values that decide where messages go and how, by name: the place, and the options that must not change."""
         kept = {name: text for name, text in self.options.items() if name not in self.transport.may_change}
         return {
             "destination": str(self).partition("?")[0],

@@ -16,12 +16,12 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 
 # A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
 TOPIC_SECS: Final = 30
-# How long the first question waits for an answer, by how much longer each that follows, since brokers may be busy, and
-# the longest, until which Ctrl-C has to wait.
+# Timeouts of requests in seconds: of the first, the increase with each that follows (brokers may be busy), and the
+# longest, for which Ctrl-C has to wait.
 FIRST_SECS: Final = 1.0
 LONGER: Final = 1.5
 LAST_SECS: Final = 8.0
-# Answers of a cluster that is about to change, and questions that were lost: asked again, they may well be answered.
+# Errors of a cluster that is about to change, and of lost requests: the same request may well succeed later.
 # librdkafka drops (`_DESTROY_BROKER`) what waits at a broker that the cluster no longer names, as one does that is shut
 # out for a moment because it was too busy to say that it lives.
 PASSING: Final = (
@@ -78,7 +78,7 @@ class Cluster:
         return f"Kafka {self.url.servers}"
 
     def connect(self) -> None:
-        """Ask for metadata until it is there. What is wrong only reaches the error callback, never the exception."""
+        """Requests metadata until it is there. Causes of errors only reach the error callback, never the exception."""
         deadline = time.monotonic() + self.url.connect_secs
         wait_secs = FIRST_SECS
         while (left := deadline - time.monotonic()) > 0:
@@ -95,12 +95,12 @@ class Cluster:
         raise SinkError(self.unusable())
 
     def close(self) -> None:
-        """Disconnect the client that asks; it would go on trying to."""
+        """Disconnects the admin client, which would otherwise go on reconnecting."""
         self._admin = None
 
     def unusable(self, seconds: float | None = None) -> str:
-        """Why the cluster cannot be used, tried for so long (default: as long as connecting may take), and what to
-        do."""
+        """Reason why the cluster cannot be used after `seconds` of trying (default: as long as connecting may take),
+        and what to do."""
         code, words = self.last_error or (None, "")
         seconds = self.url.connect_secs if seconds is None else seconds
         file = str(self.url.properties) if self.url.properties else "a file and add properties=FILE to the URL"
@@ -141,7 +141,7 @@ class Cluster:
                     f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N."
                 )
             self._create(topic, wanted)
-            # Another process may have made it just before, with another count.
+            # Another process may have created it just before, with another count.
             leaders = self._wait_for_leaders(topic)
         if wanted not in (None, len(leaders)):
             raise SinkError(
@@ -152,7 +152,7 @@ class Cluster:
         return len(leaders)
 
     def _leaders(self, topic: str) -> list[bool] | None:
-        """For each partition whether it has a leader; None: no such topic."""
+        """Whether each partition has a leader; None: no such topic."""
         deadline = time.monotonic() + self.url.connect_secs
         while True:
             try:
@@ -177,12 +177,12 @@ class Cluster:
         try:
             self.ask(lambda: self._admin.create_topics([new], request_timeout=TOPIC_SECS)[topic].result())
         except self.exception as error:
-            # Another process made it, or the request whose answer got lost.
+            # Another process created it, or an earlier request whose answer was lost.
             if error.args[0].code() != self.codes.TOPIC_ALREADY_EXISTS:
                 raise SinkError(self._topic_error(topic, error)) from None
 
     def _wait_for_leaders(self, topic: str) -> list[bool]:
-        """Until the leader of each partition says that it is one.
+        """Waits until the leader of each partition confirms that it is the leader.
 
         Metadata names leaders a little earlier than the brokers know. A message with an explicit partition is refused
         until then as of an unknown partition, and a refused batch is sent again: without idempotence behind the next.
@@ -195,7 +195,7 @@ class Cluster:
         return leaders
 
     def _answer(self, topic: str, count: int) -> bool:
-        """Whether the leader of each partition answers: it is asked for the last offset."""
+        """Whether the leader of each partition answers a request for its last offset."""
         latest = self._new.OffsetSpec.latest()
         asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
         try:
@@ -206,7 +206,7 @@ class Cluster:
         return True
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
-        """What the cluster answers; the question is asked again where that may help."""
+        """The cluster's answer; the request is repeated after errors that may pass."""
         deadline = time.monotonic() + self._patience_secs
         while True:
             try:
@@ -218,7 +218,8 @@ class Cluster:
 
     @property
     def _patience_secs(self) -> float:
-        """In mid-run as long as brokers may be away. At first it is rather an address that clients cannot reach."""
+        """Seconds to try again: in mid-run as long as brokers may be away; at first less, since the address may be
+        wrong."""
         return self.url.outage_secs if self._counts else TOPIC_SECS
 
     def _passes(self, error: Any) -> bool:
@@ -242,12 +243,12 @@ class Cluster:
     # Errors
 
     def poll(self) -> None:
-        """Let the client that asks about topics work: it reports errors and renews logins."""
+        """Lets the admin client work: it reports errors and renews logins."""
         if (client := self._admin) is not None:
             client.poll(0)
 
     def note(self, error: Any) -> None:
-        """What a client reported. Connections that break are mended by librdkafka and are only remembered."""
+        """Notes an error that a client reported. librdkafka restores broken connections, which are only remembered."""
         if error.fatal() or error.code() in (self.codes._FATAL, self.codes._FENCED):
             self.fatal = self.reason(error) if self._is_fenced(error) else self.words(error)
             self._give_up(self.fatal)
@@ -258,7 +259,7 @@ class Cluster:
                 self.last_error = error.code(), words
 
     def reason(self, error: Any) -> str:
-        """Why a message was not delivered, and what to do."""
+        """Reason why a message was not delivered, and what to do."""
         code = error.code()
         if self._is_fenced(error):
             return (
@@ -286,7 +287,7 @@ class Cluster:
         return self.url.transactional_id is not None and error.code() in fenced
 
     def words(self, error: Any) -> str:
-        """What librdkafka says, without the name of its thread and without any value of the properties file."""
+        """librdkafka's text of an error, without its thread's name and without any value of the properties file."""
         if isinstance(error, self.exception):
             error = error.args[0]
         words = error.str() if isinstance(error, self.codes) else str(error)

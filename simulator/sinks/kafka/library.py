@@ -66,7 +66,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[Any, ...]]] = {
 PRODUCER: Final = 0
 # Kinds of events.
 DELIVERIES, ERROR = 0x1, 0x8
-# What a purge drops.
+# Messages that a purge drops.
 QUEUED, IN_FLIGHT, AT_ONCE = 1, 2, 4
 # Kinds of arguments of `produceva`.
 TOPIC, PARTITION, VALUE, KEY, TICKET, TIMESTAMP, HEADER = 2, 3, 4, 5, 6, 8, 9

@@ -17,9 +17,9 @@ from simulator.sinks.ledger import Ints
 
 Array: TypeAlias = npt.NDArray[Any]
 
-# More than a message's frame takes on the wire.
+# Upper bound for the frame of a message on the wire, in bytes.
 FRAME_BYTES: Final = 200
-# What `error` is until librdkafka accepts a message.
+# Value of `error` until librdkafka accepts a message.
 NOT_SENT: Final = 1
 
 
@@ -75,7 +75,7 @@ class Outgoing:
 
 
 class _Spans:
-    """Where texts or bytes are in memory: addresses, 0 for null, and sizes."""
+    """Memory addresses (0 for null) and sizes of texts or bytes."""
 
     def __init__(self, array: pa.Array) -> None:
         ends = offsets_of(array).astype(np.int64)
@@ -88,7 +88,7 @@ class _Spans:
 
 
 class _Headers:
-    """All headers of some messages, and how many each message has."""
+    """All headers of some messages, and the number of headers of each."""
 
     def __init__(self, column: pa.Array) -> None:
         self.counts = np.asarray(pc.list_value_length(column).fill_null(0)).astype(np.int64)

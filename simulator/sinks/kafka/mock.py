@@ -31,11 +31,11 @@ class MockCluster:
         self.servers = f"{broker.host}:{broker.port}"
 
     def create(self, topic: str) -> None:
-        """Make a topic, unless it is there."""
+        """Creates a topic, unless it exists."""
         self._client.list_topics(topic, timeout=ANSWER_SECS)
 
     def dropped(self, topic: str) -> int:
-        """How many messages of a topic it has dropped."""
+        """Number of messages of a topic that the broker has dropped."""
         from confluent_kafka import Consumer, TopicPartition
 
         consumer = Consumer({"bootstrap.servers": self.servers, "group.id": "cdcsim"})

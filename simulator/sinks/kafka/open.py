@@ -1,4 +1,4 @@
-"""Which sink a `kafka://` URL asks for: the plain one, or the one that sends in transactions."""
+"""Opens the sink of a `kafka://` URL: the plain one, or the one that sends in transactions."""
 
 from __future__ import annotations
 

@@ -27,15 +27,15 @@ class Partition:
         self._held: deque[tuple[Parcel, MessageBatch]] = deque()
 
     def hold(self, parcel: Parcel, batch: MessageBatch) -> None:
-        """Keep the memory of the parcel's messages until all are answered."""
+        """Keeps the memory of the parcel's messages until all are reported."""
         self._held.append((parcel, batch))
 
     def parcel(self, message: int) -> Parcel:
-        """The parcel of a message that is not answered."""
+        """The parcel of a message that is not reported yet."""
         return next(parcel for parcel, _ in tuple(self._held) if message < parcel.end)
 
     def answer(self, first: int, end: int) -> None:
-        """The messages from one number up to another are reported."""
+        """Notes that the messages from number `first` up to `end` are reported."""
         self._ahead[first] = end
         while (upto := self._ahead.pop(self.answered, None)) is not None:
             self.answered = upto

@@ -69,8 +69,8 @@ class Producer:
         self._lib.rd_kafka_produce_batch(topic, partition, 0, messages.ctypes.data, len(messages))
 
     def produce_each(self, messages: Array, arguments: Array, counts: Ints) -> None:
-        """The same, message by message: message i has `counts[i]` of the arguments. For timestamps, headers and large
-        messages."""
+        """Queues messages one by one, for timestamps, headers and large messages: message i has `counts[i]` of the
+        arguments."""
         function = self._lib.rd_kafka_produceva
         if LIBRARY is None:
             refused = self._call_each(function, messages, arguments, counts)
@@ -84,7 +84,7 @@ class Producer:
             self._lib.rd_kafka_error_destroy(refused)
 
     def _call_each(self, function: Any, messages: Array, arguments: Array, counts: Ints) -> int | None:
-        """What `cdcsim_calls` does."""
+        """Python equivalent of `cdcsim_calls`: calls the function for each message."""
         starts = arguments.ctypes.data + library.ARGUMENT.itemsize * (np.cumsum(counts) - counts)
         addresses = iter(starts.tolist())
         refused = None
@@ -96,18 +96,18 @@ class Producer:
         return refused
 
     def flush(self, seconds: float) -> None:
-        """Send without lingering; returns when everything is reported, or after so many seconds."""
+        """Sends without lingering; returns when all messages are reported, or after `seconds`."""
         self._lib.rd_kafka_flush(self._handle, int(seconds * 1000))
 
     def purge(self, *, in_flight: bool) -> None:
-        """Drop what is queued, and with `in_flight` what is on its way, too: all of it is reported as an error."""
+        """Drops queued messages, and with `in_flight` those in flight, too; all of them are reported as errors."""
         kinds = library.QUEUED | library.AT_ONCE | (library.IN_FLIGHT if in_flight else 0)
         self._lib.rd_kafka_purge(self._handle, kinds)
 
     # Reports
 
     def reports(self, seconds: float) -> Iterator[list[Delivery] | Any]:
-        """Deliveries, a batch at a time, and KafkaErrors: waits for the first and takes all that are there."""
+        """Deliveries, one batch at a time, and KafkaErrors: waits for the first and takes all that are there."""
         lib, wait_ms = self._lib, int(seconds * 1000)
         while event := lib.rd_kafka_queue_poll(self._queue, wait_ms):
             wait_ms = 0
@@ -121,7 +121,7 @@ class Producer:
                 lib.rd_kafka_event_destroy(event)
 
     def wake(self) -> None:
-        """End the waiting of `reports`, which another thread may be in."""
+        """Ends the waiting of `reports` in another thread."""
         self._lib.rd_kafka_queue_yield(self._queue)
 
     def _deliveries(self, event: int) -> list[Delivery]:
@@ -191,7 +191,7 @@ class Producer:
             raise KafkaException(failure)
 
     def close(self) -> None:
-        """End the client; no thread may be in `reports` any more. What is not reported is dropped."""
+        """Ends the client; no thread may be in `reports` any more. Messages without a report are dropped."""
         if self._handle:
             if self._group:
                 self._lib.rd_kafka_consumer_group_metadata_destroy(self._group)

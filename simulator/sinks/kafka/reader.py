@@ -17,7 +17,7 @@ from simulator.sinks.kafka.url import KafkaUrl, check_topic, parse_url, read_pro
 
 HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
-# Messages of a partition that wait before it is paused, and that are asked for at once.
+# Messages of a partition that wait before it is paused; also the most that are requested at once.
 MOST_WAITING: Final = 50_000
 AT_ONCE: Final = 10_000
 POLL_SECS: Final = 1.0
@@ -81,7 +81,8 @@ class KafkaReader:
         return self._counts[topic]
 
     def _check_kept(self, topic: str) -> None:
-        """Raises UsageError for a compacted topic: messages are missing there that nobody lost."""
+        """Raises UsageError for a compacted topic: the broker removes messages of it, which would be reported as
+        lost."""
         resource = self._kafka.admin.ConfigResource(self._kafka.admin.RESOURCE_TOPIC, topic)
         try:
             settings = self._admin.describe_configs([resource], request_timeout=self._secs)[resource].result()
@@ -151,7 +152,7 @@ class KafkaReader:
         return bool(messages)
 
     def others(self) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
-        """The messages of partitions to which none is expected."""
+        """The messages of partitions on which none is expected."""
         for place in list(self._waiting):
             while (records := self.take(place, AT_ONCE)) is not None:
                 yield place, records

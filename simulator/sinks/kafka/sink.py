@@ -21,27 +21,27 @@ from simulator.sinks.sink import Sink
 
 # Python returns from the client this often, so that Ctrl-C gets through.
 SLICE_SECS: Final = 0.2
-# How long close() and a failed run wait for messages that are on their way.
+# Seconds that close() and a failed run wait for messages in flight.
 LEAVE_SECS: Final = 5
 
 
 class KafkaSink(Sink):
     """Messages to Kafka through librdkafka's queue, in order within each partition.
 
-    The first message that fails ends the run: what is still queued is dropped (and counted as failed), so that as
-    little as can be is written after the gap, and this and each later `send` and `flush` raises DeliveryFailed.
-    Brokers that go and come back only cost time, up to librdkafka's `message.timeout.ms`.
+    The first message that fails ends the run: queued messages are dropped (and counted as failed), which keeps the
+    number of messages written after the gap small, and this and each later `send` and `flush` raises DeliveryFailed.
+    Brokers that go away and return only cost time, up to librdkafka's `message.timeout.ms`.
 
     A thread reads librdkafka's reports. Not for use after a fork: no thread comes along.
     """
 
-    # Whether a message that the broker has stored counts as delivered at once.
+    # Whether a message counts as delivered as soon as the broker has stored it.
     acknowledges_sent = True
 
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.topic_pattern = url.topic_pattern
-        # Whether a queued message failed: what is queued behind it must not be written.
+        # Whether a queued message failed: those queued after it must not be written.
         self._gap = False
         self._closed = False
         self._partitions: list[Partition] = []
@@ -67,7 +67,7 @@ class KafkaSink(Sink):
         return self.cluster.partitions(topic)
 
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
-        """As the setting `partitioner` says: like Java's producer, unless a properties file names another."""
+        """Partitions by the setting `partitioner`: like Java's producer, unless a properties file names another."""
         chosen = super().choose(keys, turns, count)
         if self.settings["partitioner"] not in ("murmur2", "murmur2_random"):
             for row, key in enumerate(keys.to_pylist()):
@@ -84,7 +84,7 @@ class KafkaSink(Sink):
     # Sending
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        """Queue all messages; blocks while the queue is full."""
+        """Queues all messages; blocks while the queue is full."""
         outgoing = Outgoing(batch, int(self.settings["message.max.bytes"]))
         partitions = [self._partition(parcel) for parcel in parcels]
         try:
@@ -104,7 +104,7 @@ class KafkaSink(Sink):
         return self._by_number[number]
 
     def _queue(self, outgoing: Outgoing, parcel: Parcel, partition: Partition) -> None:
-        """Queue a parcel, up to the first message that is refused."""
+        """Queues a parcel, up to the first message that is refused."""
         if parcel.partition >= (count := self.partitions(parcel.topic)):
             self.ledger.fail(parcel, parcel.first, f"the topic has {count} partitions, numbered from 0")
         topic = self._producer.topic(parcel.topic)
@@ -129,7 +129,7 @@ class KafkaSink(Sink):
                     self.ledger.fail(parcel, partition.sent, self._refusal(code))
 
     def _refusal(self, code: int) -> str:
-        """Why librdkafka did not accept a message, and what to do."""
+        """Reason why librdkafka did not accept a message, and what to do."""
         if code == self.cluster.codes.MSG_SIZE_TOO_LARGE:
             return (
                 f"with key and headers it is above this client's limit of {self.settings['message.max.bytes']} bytes;"
@@ -143,7 +143,7 @@ class KafkaSink(Sink):
         self.check()
 
     def close(self) -> None:
-        """Give what is queued five more seconds, count the rest as failed, and disconnect."""
+        """Gives queued messages five more seconds, counts the rest as failed, and disconnects."""
         if self._closed:
             return
         deadline = time.monotonic() + LEAVE_SECS
@@ -167,7 +167,7 @@ class KafkaSink(Sink):
                     else:
                         self.cluster.note(report)
                 self.cluster.poll()
-        except Exception as error:  # a bug: whoever waits for reports must not wait forever
+        except Exception as error:  # a bug: threads that wait for reports must not wait forever
             self.cluster.note(
                 self.cluster.codes(self.cluster.codes._FATAL, f"a report cannot be read: {error!r}", True)
             )
@@ -193,20 +193,20 @@ class KafkaSink(Sink):
     # Ends
 
     def _drain(self, enough: Callable[[], bool]) -> None:
-        """Send until everything is reported, or `enough` says so."""
+        """Sends until all messages are reported, or `enough` returns true."""
         while len(self._producer) and not enough():
             self._producer.flush(SLICE_SECS)
 
     def check(self) -> None:
         if not self.ledger.has_failed:
             return
-        # Messages before one that was refused outright may take their time; behind a gap nothing more shall be written.
+        # Messages before a refused one may take their time; after a gap nothing more may be written.
         self._drain(lambda: self._gap or bool(self.cluster.fatal))
         self._drop_queue(time.monotonic() + LEAVE_SECS)
         self.ledger.check()
 
     def _drop_queue(self, deadline: float) -> None:
-        """Fail what is queued at once, and what is on its way if it is not answered by the deadline."""
+        """Fails queued messages at once, and messages in flight that have no answer by the deadline."""
         if len(self._producer):
             self._producer.purge(in_flight=False)
             self._drain(lambda: time.monotonic() > deadline)

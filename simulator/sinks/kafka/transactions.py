@@ -20,7 +20,7 @@ from simulator.sinks.kafka.sink import LEAVE_SECS, KafkaSink
 from simulator.sinks.kafka.url import KafkaUrl
 from simulator.sinks.ledger import Parcel
 
-# A commit takes some 30 ms, so many source transactions share one.
+# Seconds between commits: one takes about 30 ms, so source transactions share it.
 COMMIT_SECS: Final = 0.1
 # How long a call to the coordinator blocks; in between Ctrl-C gets through.
 CALL_SECS: Final = 1.0
@@ -37,7 +37,7 @@ class TransactionalSink(KafkaSink):
         assert url.transactional_id is not None
         self._id = url.transactional_id
         self._patience_secs = url.outage_secs
-        self._hopeless = False  # whether repeating the last call is of no use
+        self._hopeless = False  # whether repeating the last call cannot help
         self._began: float | None = None
         self._last: tuple[str, OrderKey] | None = None
         self._whole = True
@@ -53,7 +53,7 @@ class TransactionalSink(KafkaSink):
             raise
 
     def stored(self, run_id: str, topics: Collection[str]) -> OrderKey | Literal["nowhere"] | None:
-        """The position of the run's last transaction that was committed: each names one of its topics."""
+        """The position of the run's last committed transaction; each transaction stores it under one of its topics."""
         self._group = f"{self._id}.{run_id}"
         if not topics:
             return None
@@ -91,7 +91,7 @@ class TransactionalSink(KafkaSink):
             self.ledger.check()
 
     def close(self) -> None:
-        """Commit if that takes less than five seconds; else what is open counts as failed."""
+        """Commits if that takes less than five seconds; otherwise open messages count as failed."""
         if self._began is not None and self._whole and not self.ledger.has_failed:
             self._patience_secs = LEAVE_SECS
             with suppress(DeliveryFailed):
@@ -118,7 +118,7 @@ class TransactionalSink(KafkaSink):
         self.ledger.acknowledge_all()
 
     def _try(self, call: Callable[..., None], *arguments: Any) -> None:
-        """Repeat a call while that may help. Raises DeliveryFailed."""
+        """Makes a call, and repeats it while that may help. Raises DeliveryFailed."""
         deadline = time.monotonic() + self._patience_secs
         while (reason := self._failed(call, *arguments)) is not None:
             if self._hopeless or time.monotonic() > deadline:
@@ -126,7 +126,7 @@ class TransactionalSink(KafkaSink):
                 self.check()
 
     def _failed(self, call: Callable[..., None], *arguments: Any) -> str | None:
-        """Why a call failed; None: it did not."""
+        """Reason why a call failed; None if it succeeded."""
         self._hopeless = False
         try:
             call(*arguments)
@@ -139,7 +139,7 @@ class TransactionalSink(KafkaSink):
         return None
 
     def _abort(self) -> None:
-        """What the open transaction holds counts for no reader."""
+        """Aborts the open transaction: readers of committed messages do not see it."""
         if self._began is not None:
             self._began = None
             with suppress(self.cluster.exception):
@@ -148,7 +148,7 @@ class TransactionalSink(KafkaSink):
 
 
 def _reader_settings(settings: Mapping[str, Any], group: str) -> dict[str, Any]:
-    """A consumer's, with the producer's way to the cluster."""
+    """Settings of a consumer that connects as the producer does."""
     known = ("bootstrap.servers", "client.id", "log_level")
     ways = ("security.", "sasl.", "ssl.", "socket.", "broker.", "enable.ssl.", "enable.sasl.")
     kept = {name: value for name, value in settings.items() if name in known or name.startswith(ways)}

@@ -53,7 +53,7 @@ class Broker:
         return str(self.url)
 
     def connect(self, connect: Callable[[], T]) -> T:
-        """What `connect` makes, tried for `connect_secs`. Raises SinkError."""
+        """The connection of `connect`, tried for `connect_secs`. Raises SinkError."""
         deadline = time.monotonic() + self.url.connect_secs
         while True:
             try:
@@ -89,7 +89,7 @@ class Broker:
         )
 
     def words(self, error: Exception) -> str:
-        """What the broker says: `NOT_FOUND - no exchange 'x' in vhost '/'`."""
+        """The broker's reason in an error: `NOT_FOUND - no exchange 'x' in vhost '/'`."""
         found = re.search(r"\(\d+\)?[,:]? ['\"](.*?)['\"]\)*$", str(error) or repr(error), re.DOTALL)
         cause = _cause(error)
         reason = cause.strerror if isinstance(cause, OSError) else ""

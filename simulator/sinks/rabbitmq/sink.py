@@ -24,20 +24,20 @@ from simulator.sinks.sink import Sink
 WRITE: Final = 100
 # Rows made into Python objects at once.
 ROWS: Final = 1000
-# Bytes of messages without a confirm: they are kept to be sent again.
+# Most bytes of messages without a confirm; they are kept to be sent again.
 WINDOW_BYTES: Final = 64 << 20
 BACK_OFF_SECS: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
 # How long close() and a failed run wait for confirms.
 LEAVE_SECS: Final = 5.0
-# A queue that lost its leader may forget a message without a word: after so long without a confirm all are sent again.
-# A busy broker may take long, and would then have more to do.
+# Seconds without a confirm after which all messages are sent again: a queue that lost its leader may lose a message
+# silently. Not shorter: a busy broker may take long, and would then have more to do.
 STALL_SECS: Final = 30.0
 SHORT_STRING: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message that is not confirmed: what it takes to send it again, and to know it when it comes back."""
+    """An unconfirmed message: the data to send it again, and to recognize it if the broker returns it."""
 
     frames: bytes
     routing_key: str
@@ -51,7 +51,7 @@ class Sent:
 
 
 class RabbitmqSink(Sink):
-    """Messages to one exchange, each confirmed by the broker, at most `window` of them on their way.
+    """Messages to one exchange, each confirmed by the broker, at most `window` of them in flight.
 
     When the connection breaks, all that is not confirmed is sent again in order, so queues may hold up to a window of
     messages twice. A message that reaches no queue, or that the broker refuses, ends the run. To be used by one thread
@@ -126,7 +126,7 @@ class RabbitmqSink(Sink):
             self.ledger.check()
 
     def close(self) -> None:
-        """Wait five more seconds for confirms, count the rest as failed, and disconnect."""
+        """Waits five more seconds for confirms, counts the rest as failed, and disconnects."""
         if self._closed:
             return
         self._closed = True
@@ -140,7 +140,7 @@ class RabbitmqSink(Sink):
         self.ledger.fail_open()
 
     def _messages(self, batch: MessageBatch, parcels: Sequence[Parcel], first_row: int) -> list[Sent]:
-        """Rows as bytes to be written."""
+        """Messages of the parcels from a row on, as bytes to be written."""
         hashed, most = self.url.exchange_type == CONSISTENT_HASH, self._connection.most_body
         names = ("topic", "tag", "partition", "key", "value", "headers", "timestamp_ms")
         rows = zip(*(batch[name].to_pylist() for name in names), strict=True)

@@ -61,7 +61,7 @@ def load() -> Any:
 
 
 def missing(system: str, machine: str) -> str:
-    """How to get the library on a system."""
+    """Instructions to install the library on a system."""
     how = f"build it as the README of apache/rocketmq-client-cpp says ({RELEASES})"
     if (system, machine) == ("linux", "x86_64"):
         how = f"install the .deb or .rpm of {RELEASES}/tag/2.0.0"
@@ -75,7 +75,7 @@ def missing(system: str, machine: str) -> str:
 
 @contextmanager
 def _named_library() -> Iterator[None]:
-    """While the package is imported, the file that the environment names is what it finds."""
+    """Makes the package find the library file that the environment names while it is imported."""
     path, find = os.environ.get(VARIABLE), ctypes.util.find_library
     if path:
         ctypes.util.find_library = lambda name: path if name == "rocketmq" else find(name)
@@ -117,7 +117,7 @@ class Producer:
         self.select = self.ffi.QUEUE_SELECTOR_CALLBACK(lambda count, _, number: min(number, count) - 1)
 
     def send(self, queue: Queue, message: Outgoing) -> bool:
-        """Whether it was stored."""
+        """Sends a message; returns whether it was stored."""
         dll = self._dll
         handle = dll.CreateMessage(queue.topic.encode())
         try:
@@ -137,7 +137,7 @@ class Producer:
             dll.DestroyMessage(handle)
 
     def close(self) -> None:
-        """No thread may be sending."""
+        """Closes the producer; no thread may be sending."""
         if self._open:
             self._open = False
             atexit.unregister(self.close)
@@ -147,7 +147,7 @@ class Producer:
 
 
 class LibrarySender:
-    """A thread's way to the producer."""
+    """A thread's sender, which uses the shared producer."""
 
     def __init__(self, producer: Producer, first: threading.Lock) -> None:
         self._producer, self._first = producer, first
@@ -155,7 +155,7 @@ class LibrarySender:
         self._fallback = NativeSender(producer.url)
 
     def send(self, queue: Queue, messages: Sequence[Outgoing]) -> int:
-        """Store the first message. Raises OSError, Refusal."""
+        """Stores the first message. Raises OSError, Refusal."""
         if not self._send(queue, messages[0]):
             self._fallback.send(queue, messages[:1])
         return 1

@@ -60,7 +60,7 @@ class Connection:
         self._reader = self._socket.makefile("rb")
 
     def wait_for(self, seconds: float) -> None:
-        """How long an answer may take from now on; at first it is as long as connecting may."""
+        """Sets the timeout of answers from now on; at first it is that of connecting."""
         self._socket.settimeout(seconds)
 
     def request(self, code: int, fields: Mapping[str, str], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
@@ -117,7 +117,7 @@ def json_of(body: bytes) -> Any:
 
 
 def words(error: OSError) -> str:
-    """What went wrong with a connection."""
+    """Text of a connection's error."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
     return (error.strerror or str(error) or type(error).__name__).rstrip(".")

@@ -26,17 +26,17 @@ from simulator.sinks.sink import Sink
 
 # Rows made into Python objects at once.
 ROWS: Final = 1000
-# What waits for the threads.
+# Most messages that wait for the threads.
 MOST_WAITING: Final = 20_000
 MOST_WAITING_BYTES: Final = 64 << 20
 BACK_OFF_SECS: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
-# How long close() waits for what is on its way.
+# Seconds that close() waits for messages in flight.
 LEAVE_SECS: Final = 5.0
-# How long the threads may take to end; one that waits for an answer longer than that is left behind.
+# Seconds that threads may take to end; one that waits longer for an answer is left behind.
 END_SECS: Final = 7.0
 WAKE_SECS: Final = 0.2
 
-# Refusals that another attempt does not change, and what helps.
+# Refusals that another attempt does not change, and their remedies.
 REMEDIES: Final = {
     MESSAGE_ILLEGAL: "; raise maxMessageSize of the broker if the body is too large",
     NO_PERMISSION: "; check access_key and the secret key in the URL, and the user's permissions",
@@ -53,7 +53,7 @@ class Sender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Messages of a parcel, from one number on."""
+    """Messages of a parcel from a number on."""
 
     parcel: Parcel
     number: int
@@ -141,7 +141,7 @@ class RocketmqSink(Sink):
         return messages
 
     def _give(self, chunk: Chunk) -> None:
-        """Hand a chunk to the thread of its queue; waits while too many wait."""
+        """Hands a chunk to the thread of its queue; blocks while too many messages wait."""
         size = chunk.size
         with self._changed:
             while self._waiting and (
@@ -166,7 +166,7 @@ class RocketmqSink(Sink):
         self.check()
 
     def _wait(self, seconds: float | None = None) -> None:
-        """Until all is answered for, or something failed, or the time is up."""
+        """Waits until all messages are answered, one has failed, or the time is up."""
         deadline = None if seconds is None else time.monotonic() + seconds
         with self._changed:
             while self._waiting and not self.ledger.has_failed and (deadline is None or time.monotonic() < deadline):
@@ -189,7 +189,7 @@ class RocketmqSink(Sink):
             self._producer.close()
 
     def _end_threads(self) -> bool:
-        """Let what is on its way end, and begin nothing more. False: a thread is still waiting for the broker."""
+        """Finishes messages in flight and starts no others. False: a thread is still waiting for the broker."""
         self._stopping.set()
         for inbox in self._inboxes:
             inbox.put(None)
@@ -213,7 +213,7 @@ class RocketmqSink(Sink):
         sender.close()
 
     def _deliver(self, sender: Sender, chunk: Chunk) -> None:
-        """Send a chunk's messages in order, each until it is stored or there is no use."""
+        """Sends a chunk's messages in order, each until it is stored or another attempt cannot help."""
         parcel, queue, at = chunk.parcel, chunk.queue, 0
         end, refusal = 0, ""
         try:
