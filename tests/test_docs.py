@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import proof
 import pytest
-from command import Command
+from command import Command, environment
 
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
@@ -24,17 +27,24 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-def console_steps() -> list[tuple[str, str]]:
-    """(command, expected output) of each `$` line in the README's console blocks."""
-    steps = []
-    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            steps.append((command, output))
-    return steps
+TUTORIALS = [
+    ROOT / "scenarios" / "LOAD-TEST.md",
+    ROOT / "simulator" / "truth" / "CONSUMER-TEST.md",
+    ROOT / "simulator" / "formats" / "COMPARE.md",
+]
 
 
-STEPS = console_steps()
+FOLDERS = ("scenarios", "simulator", "docker", "tests")
+PAGES = [*ROOT.glob("*.md"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*.md"))]
+
+
+def console_steps(block: str) -> list[tuple[str, str]]:
+    """(command, expected output) of each `$` line in a console block."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+STEPS = [step for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL) for step in console_steps(block)]
 OFFLINE = [step for step in STEPS if "kafka://" not in step[0]]
 ONLINE = [step for step in STEPS if "kafka://" in step[0]]
 
@@ -66,6 +76,62 @@ def test_console_block(
     monkeypatch.setenv("COLUMNS", "120")
     done = command(*words_of(line), status=0)
     assert_printed(expected, done.out + done.err)
+
+
+def follow(page: str, folder: Path, run: Callable[[list[str]], tuple[int, str]], wanted: Callable[[str], bool]) -> int:
+    """Saves the files of a page and runs its wanted commands in order, in one folder; the number of commands.
+
+    A block whose first line is a comment with a file's name is that file. `$ echo $?` prints the exit status of the
+    command before it; all others must end with 0. `run` gets the words of a command, and gives status and output.
+    """
+    steps = status = 0
+    for language, text in re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL):
+        if name := re.match(r"(?:#|--) (\S+\.\w+)\n", text):
+            (folder / name[1]).write_text(text, encoding="utf-8")
+        for line, expected in filter(
+            lambda step: wanted(step[0]), console_steps(text) if language == "console" else []
+        ):
+            if line == "echo $?":
+                assert_printed(expected, f"{status}\n")
+                status = 0
+                continue
+            assert status == 0, f"the command before {line!r} ended with exit status {status}"
+            status, printed = run(shlex.split(line))
+            assert_printed(expected, printed)
+            steps += 1
+    assert status == 0
+    return steps
+
+
+def other_command(words: list[str], folder: Path) -> tuple[int, str]:
+    """Runs `python FILE`, `pytest` or `cat` in a folder; anything else is no command for a page."""
+    program = {"python": [], "pytest": ["-m", "pytest", "-p", "no:cacheprovider", "-p", "simulator.pytest_plugin"]}
+    if words[0] == "cat":
+        return 0, "".join((folder / name).read_text("utf-8") for name in words[1:])
+    done = subprocess.run(
+        [sys.executable, *program[words[0]], *words[1:]],
+        cwd=folder,
+        env={**environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=[page.stem for page in TUTORIALS])
+def test_a_tutorial(page: Path, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command prints what the page says; those that need a broker are run by `brokers/test_readme.py`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(words: list[str]) -> tuple[int, str]:
+        if words[0] != "cdcsim":
+            return other_command(words, tmp_path)
+        done = command(*words[1:])
+        return done.status, done.out + done.err
+
+    assert follow(page.read_text("utf-8"), tmp_path, run, lambda line: "kafka://" not in line) >= 6
 
 
 def test_there_are_blocks() -> None:
@@ -141,9 +207,19 @@ def test_editors_know_the_language(request: pytest.FixtureRequest) -> None:
         assert "\n# yaml-language-server: $schema=schema.json\n" in path.read_text("utf-8"), path
 
 
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+def heading_anchors(page: Path) -> set[str]:
+    """Anchors that GitHub gives the headings of a page."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    for path, _, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)(#?)([^)\s]*)\)", page.read_text("utf-8")):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        assert not anchor or anchor in heading_anchors(target), f"{path}#{anchor}"
 
 
 def test_the_page_of_proof_is_true(request: pytest.FixtureRequest) -> None:

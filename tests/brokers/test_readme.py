@@ -1,22 +1,41 @@
-"""The README's commands that need a broker, run against a real one."""
+"""Commands of the README and of the load test's tutorial that need a broker, run against a real one."""
 
 from __future__ import annotations
 
 import re
+import uuid
 from pathlib import Path
 
 import pytest
 from command import cdcsim
-from test_docs import ONLINE, assert_printed, words_of, write_files
+from test_docs import ONLINE, ROOT, assert_printed, follow, words_of, write_files
 
 pytestmark = pytest.mark.broker("kafka")
+
+
+# a slow machine or broker is told about
+PASSING = re.compile(r"waiting: .*|messages are acknowledged again, .*|[\d,]+ row changes, .* delivered.*")
+
+
+def run(words: list[str], folder: Path) -> str:
+    """What a command prints, without what it reports of a slow machine."""
+    done = cdcsim(*words, cwd=folder)
+    lines = done.stderr.splitlines(keepends=True)
+    return done.stdout + "".join(line for line in lines if not PASSING.fullmatch(line.strip()))
 
 
 @pytest.mark.parametrize(("line", "expected"), ONLINE, ids=[line for line, _ in ONLINE])
 def test_console_block(line: str, expected: str, tmp_path: Path, kafka: str) -> None:
     write_files(tmp_path)
-    done = cdcsim(*words_of(line.replace("localhost:9092", kafka)), cwd=tmp_path)
-    # a slow machine or broker is told about
-    passing = re.compile(r"waiting: .*|messages are acknowledged again, .*|[\d,]+ row changes, .* delivered.*")
-    told = "".join(line for line in done.stderr.splitlines(keepends=True) if not passing.fullmatch(line.strip()))
-    assert_printed(expected.replace("localhost:9092", kafka), done.stdout + told)
+    printed = run(words_of(line.replace("localhost:9092", kafka)), tmp_path)
+    assert_printed(expected.replace("localhost:9092", kafka), printed)
+
+
+def test_the_load_test(tmp_path: Path, kafka: str) -> None:
+    """The tutorial's topic is sent and read back, under a name that no other run has."""
+    page = (ROOT / "scenarios" / "LOAD-TEST.md").read_text("utf-8")
+    page = page.replace("localhost:9092", kafka).replace("shop-load", f"shop-load-{uuid.uuid4().hex}")
+    steps = follow(
+        page, tmp_path, lambda words: (0, run(words[1:], tmp_path)), lambda line: "kafka://" in line or " init " in line
+    )
+    assert steps == 3
