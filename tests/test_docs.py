@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shlex
@@ -17,6 +18,7 @@ from command import Command, environment
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
+from simulator.sinks import transport
 from simulator.sources import SOURCES
 from simulator.sources import find as find_source
 from simulator.sources.portable import ARGUMENTS
@@ -205,6 +207,17 @@ def test_editors_know_the_language(request: pytest.FixtureRequest) -> None:
     assert schema.read_text("utf-8") == text, "run pytest tests/test_docs.py -k editors --update-goldens"
     for path in shipped().values():
         assert "\n# yaml-language-server: $schema=schema.json\n" in path.read_text("utf-8"), path
+
+
+@pytest.mark.parametrize("scheme", ["kafka", "rocketmq", "amqp"])
+def test_options_of_urls_are_on_the_page_of_sinks(scheme: str) -> None:
+    """The page has the table of the module that reads the URLs, and the table has every option."""
+    options = transport(scheme).options
+    module = importlib.import_module(f"simulator.sinks.{ {'amqp': 'rabbitmq'}.get(scheme, scheme) }.url")
+    lines = [line for line in (module.__doc__ or "").splitlines() if line.startswith("|")]
+    assert "\n".join(lines) in (ROOT / "simulator" / "sinks" / "README.md").read_text("utf-8")
+    named = {name for line in lines for name in re.findall(r"([a-z][\w-]+)=", line.split("|")[1])}
+    assert named == set(options)
 
 
 def heading_anchors(page: Path) -> set[str]:
