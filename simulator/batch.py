@@ -1,4 +1,4 @@
-"""Columnar forms: changes as the stream makes them (`ChangeBatch`), messages as sinks take them (`MessageBatch`)."""
+"""Columnar forms: changes from the stream (`ChangeBatch`) and messages for sinks (`MessageBatch`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Border(enum.IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What every change carries besides its images: one NumPy int64 array each, all of the same length.
+    """Metadata of changes besides their images: one NumPy int64 array per field, all of the same length.
 
     `ordinal` numbers the row changes inside a turn in steps of two (a split puts its insert on the odd number);
     `statement` numbers the statements inside a turn: rows with equal (turn, statement) were changed by one statement.
@@ -113,14 +113,14 @@ class Delta:
     values: pa.Array
 
 
-# A column of an update's before image: the whole column, the rows that may differ, None: as in the after image, or
-# ABSENT: the log did not hold it.
+# A column of an update's before image: the whole column; the rows that may differ; None if equal to the after image;
+# ABSENT if the log did not hold it.
 Before: TypeAlias = pa.Array | Delta | Absent | None
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedColumns:
-    """Places of the columns that images in the source's log hold, ascending; None: all of them."""
+    """Indexes of the columns that images in the source's log hold, ascending; None: all of them."""
 
     before: tuple[int, ...] | None
     after: tuple[int, ...] | None
@@ -142,15 +142,15 @@ class ChangeBatch:
     """Changes of one table version and one kind, in stream order. Images are Arrow columns in table order.
 
     READ and INSERT have `after`, DELETE has `before` (whole arrays), UPDATE has `after` and `before`, the latter
-    per column as `Before` says. The halves of a split update know each other: `counterpart` is the image of the other
-    half, the row after a DELETE and the row before an INSERT.
+    per column as `Before` says. `counterpart`, in the halves of a split update, is the image of the other half:
+    the row after it for a DELETE, the row before it for an INSERT.
 
-    `row_numbers` gives the number of each change's row, which keeps it as long as it lives; made when asked for, not of
-    marks. `logged`: where the images in the log lack columns, those that they hold; here all have their values.
+    `row_numbers` gives the number of each change's row, which a row keeps as long as it lives; computed on demand,
+    not for marks. `logged`: the columns that the images in the log hold, if they lack some; images here are complete.
 
     `counts`: of COMMIT marks, where the product counts them, the changes of their transactions by table.
 
-    `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
+    `typed_json` is the same batch with JSON documents that distinguish dates and decimals from strings and doubles (see
     `sources.mysql.typed_json`), where that differs from their text.
     """
 
@@ -169,7 +169,7 @@ class ChangeBatch:
         return len(self.envelope.turn)
 
     def image(self) -> tuple[pa.Array, ...]:
-        """The row a change is about: the after image, or the before image of a delete."""
+        """The changed row: the after image, or the before image of a delete."""
         columns = self.after if self.after is not None else self.before
         assert columns is not None
         return columns
@@ -187,7 +187,7 @@ class ChangeBatch:
         return new if old is None else scatter(new, old)
 
     def take(self, rows: Ints) -> ChangeBatch:
-        """These rows, in this order (which may repeat none and need not be ascending)."""
+        """The given rows in the given order: distinct, not necessarily ascending."""
         index = pa.array(rows)
         after = None if self.after is None else tuple(column.take(index) for column in self.after)
         before: tuple[Before, ...] | None = None
@@ -232,7 +232,7 @@ def scatter(base: pa.Array, delta: Delta) -> pa.Array:
 
 
 def _same_memory(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two arrays are the same: not whether they hold the same."""
+    """Whether two arrays share their memory; equal contents do not count."""
     return _place(one) == _place(other)
 
 
@@ -271,7 +271,7 @@ _KINDS: Final = tuple(Kind)  # by number, without the enum's call
 
 @dataclass(frozen=True, slots=True)
 class MessageBatch:
-    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange."""
+    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. Sinks and files exchange these."""
 
     columns: pa.RecordBatch
 
@@ -303,8 +303,8 @@ class MessageBatch:
         return OrderKey(*(self[name][row].as_py() for name in ("phase", "turn", "ordinal")))
 
     def messages(self, steps: Mapping[int, str] = MappingProxyType({})) -> Iterator[Message]:
-        """One `Message` per row, for people and tests. `steps` are those of the turns that have one."""
-        # column by column, which takes a fifth of the time of Arrow's rows as dicts
+        """One `Message` per row, for people and tests. `steps` gives the step of each turn that has one."""
+        # column by column, five times as fast as Arrow's rows as dicts
         names = (
             "phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "key", "value", "headers", "tag",
             "timestamp_ms",
@@ -323,7 +323,7 @@ class MessageBatch:
                 headers=tuple((header["name"], header["value"]) for header in headers or ()),
                 tag=tag,
                 timestamp_ms=timestamp_ms,
-                # what stands before a turn's changes is no part of its step
+                # events before a turn's changes do not belong to its step
                 step=steps.get(turn) if phase == 1 and ordinal >= 0 else None,
             )
 
@@ -332,13 +332,13 @@ class MessageBatch:
 
 
 def _objects(column: pa.Array) -> list[Any]:
-    """The values of a column as Python's, as `to_pylist` gives them, which asks Arrow for each."""
+    """The values of a column as Python's, equal to those of `to_pylist`, which calls Arrow for each."""
     if column.null_count == len(column):
         return [None] * len(column)
     if pa.types.is_dictionary(column.type):
         values = column.dictionary.to_pylist()
         return [None if index is None else values[index] for index in _objects(column.indices)]
-    whole_numbers = pa.types.is_integer(column.type)  # with nulls NumPy would make floats of them
+    whole_numbers = pa.types.is_integer(column.type)  # with nulls NumPy would convert them to floats
     if pa.types.is_nested(column.type) or (whole_numbers and column.null_count):
         return list(column.to_pylist())
     return list(column.to_numpy(zero_copy_only=False).tolist())
@@ -348,7 +348,7 @@ def _objects(column: pa.Array) -> list[Any]:
 class PackedBatch:
     """Changes of one kind and table cut into messages: message i has the rows `starts[i]` to `starts[i + 1]`.
 
-    What a product decides for a whole rows event, before it cuts it apart by partition, is here: `code_rows[i]` is the
+    Facts that a product decides per rows event, before it cuts the event by partition: `code_rows[i]` is the
     row whose type codes message i has (the last of its event), and `changed` says for each column of an update in which
     rows it counts as changed (ascending; None: in none). `partition` is per message, None where the client decides.
     """
@@ -371,7 +371,7 @@ class PackedBatch:
 
 
 def differing(new: pa.Array, old: pa.Array) -> npt.NDArray[np.bool_]:
-    """Where two columns of carriers hold different values; null differs from everything but null.
+    """Mask of the rows in which two columns of carriers differ; null differs from everything but null.
 
     Floats are compared by their bits: -0.0 and 0.0 print differently.
     """
@@ -389,7 +389,7 @@ def differing(new: pa.Array, old: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
-    """The rows of an update in which a column really differs, ascending; None for none."""
+    """The rows of an update in which a column's values differ, ascending; None if there are none."""
     assert batch.before is not None
     assert batch.after is not None
     old, new = batch.before[column], batch.after[column]

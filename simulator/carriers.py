@@ -1,4 +1,4 @@
-"""How a column's values travel in Arrow, the same for every source and format.
+"""Arrow types that carry column values, the same for every source and format.
 
 | values | Arrow type |
 | --- | --- |
@@ -18,9 +18,9 @@
 | interval, uuid, xml, array, range, network address, ROWID, document … | string: the database's own text |
 | a numeric of any scale, bit strings of PostgreSQL | string: `123.4500`, `NaN`; `101` |
 
-Null is Arrow null. MySQL also stores dates that are none (`0000-00-00`, `2020-00-00`): they travel below the
+Null is Arrow null. MySQL also stores zero and partial dates (`0000-00-00`, `2020-00-00`): they lie below the
 calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time
-for datetimes), so that ordinary dates stay ordinary and Parquet readers see them as such. PostgreSQL stores `infinity`
+for datetimes), which leaves ordinary dates ordinary, for Parquet readers too. PostgreSQL stores `infinity`
 and `-infinity`, which are the greatest number of the carrier and its negative, and dates before Christ, which are the
 days before `FIRST_DAY` in the same calendar; it has no partial dates.
 """
@@ -36,10 +36,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 US_PER_DAY: Final = 86_400_000_000
-# One above the least 32-bit number, and its 64-bit sibling one day above the least (NumPy's NaT).
+# Bases of partial dates: one above the least 32-bit number, and one day above the least 64-bit number (NumPy's NaT).
 PARTIAL_DAYS: Final = -(2**31) + 1
 PARTIAL_US: Final = -(2**63) + US_PER_DAY
-# 0001-01-01; everything below is a partial date, or one before Christ.
+# 0001-01-01; numbers below it are partial dates or dates before Christ.
 FIRST_DAY: Final = -719_162
 # Infinity; its negative is -infinity.
 INFINITE_DAYS: Final = 2**31 - 1
@@ -68,7 +68,7 @@ def split_partial(code: int) -> tuple[int, int, int]:
 
 
 def numbers(array: pa.Array) -> npt.NDArray[Any]:
-    """The raw numbers of a primitive or temporal array without copying; slots that are null hold anything.
+    """The raw numbers of a primitive or temporal array without copying; null slots hold arbitrary numbers.
 
     date32 gives int32 days, timestamp and duration int64 microseconds.
     """
@@ -79,7 +79,7 @@ def numbers(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def unscaled(array: pa.Array) -> Ints:
-    """The unscaled 64-bit numbers of a decimal128 array: precision up to 18, or what `fits_64_bits`."""
+    """The unscaled 64-bit numbers of a decimal128 array: precision up to 18, or arrays that pass `fits_64_bits`."""
     words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
     return words[2 * array.offset :: 2]
 
@@ -114,7 +114,7 @@ def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bo
 
 
 def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
-    """Arrow's bitmap for a mask that is true where the value is null; None when nothing is."""
+    """Arrow's validity bitmap for a mask that is true where the value is null; None without nulls."""
     if nulls is None or not nulls.any():
         return None
     return pa.py_buffer(np.packbits(~nulls, bitorder="little"))
@@ -126,7 +126,7 @@ def primitive(numbers: npt.NDArray[Any], type: pa.DataType, nulls: npt.NDArray[n
 
 
 def cut_times(array: pa.Array, unit_us: int) -> pa.Array:
-    """Timestamps or times of day down to a multiple of so many microseconds; infinity stays."""
+    """Timestamps or times of day rounded down to a multiple of `unit_us` microseconds; infinity stays."""
     us = numbers(array)
     rest = us % unit_us
     if not rest.any():
@@ -141,14 +141,14 @@ def cut_times(array: pa.Array, unit_us: int) -> pa.Array:
 def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
     """Timestamps (`2024-05-01 10:00:00.1234567`) or times of day (durations, `10:00:00.1234567`) as carrier texts.
 
-    Microseconds are cut or filled up to so many digits; `zone` is put behind a blank.
+    Fractions are cut or zero-padded to `digits` digits; `zone` is appended after a blank.
 
     >>> time_text(pa.array([1_500_000], pa.timestamp("us")), 7, zone="+00:00").to_pylist()
     ['1970-01-01 00:00:01.5000000 +00:00']
     """
     us = np.asarray(array.view(pa.int64()).fill_null(0))
     days, clock = np.divmod(us, US_PER_DAY)
-    parts: list[tuple[Ints, int, bytes]] = []  # numbers, their digits, what stands behind
+    parts: list[tuple[Ints, int, bytes]] = []  # numbers, their digits, the text after them
     if pa.types.is_timestamp(array.type):
         day = days.astype("M8[D]")
         month = day.astype("M8[M]")
@@ -182,7 +182,7 @@ def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
 
 
 def text_us(text: str) -> int:
-    """The microseconds of a carrier text: since 1970 in UTC, or of the day; what is finer is cut.
+    """The microseconds of a carrier text: since 1970 in UTC, or of the day; finer fractions are cut.
 
     >>> text_us("1970-01-01 08:00:01.5000009 +08:00"), text_us("00:00:02.25")
     (1500000, 2250000)

@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree. Every message is one sentence: the thing, the place, the way out.
+"""Tree of the errors. Every message is one sentence: what is wrong, where, and what to do.
 
 SimulatorError
 ├── UsageError            the command, scenario or options are wrong; exit status 2
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, TypeAlias
 
-# Of one file, so many problems are printed.
+# Problems printed per file, at most.
 MOST_PROBLEMS: Final = 50
 
 
@@ -30,13 +30,13 @@ class SimulatorError(Exception):
 
 
 class UsageError(SimulatorError):
-    """The user asked for something that cannot be; nothing was written."""
+    """The user asked for something impossible; nothing was written."""
 
     exit_status = 2
 
 
 class UnknownName(UsageError):
-    """A name that is in no table. `UnknownName("format", "canal_json", ["canal-json"], "…")` suggests the nearest."""
+    """An unknown name. `UnknownName("format", "canal_json", ["canal-json"], "…")` suggests the nearest."""
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         super().__init__(f"no {what} {name!r}.{did_you_mean(name, known)}" + (f" {hint}" if hint else ""))
@@ -64,7 +64,7 @@ Part: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 @contextmanager
 def all_problems() -> Iterator[Part]:
-    """Checks parts of a scenario apart; raises their problems together.
+    """Checks parts of a scenario independently; raises all their problems together.
 
     with all_problems() as part:
         for name in tables:
@@ -87,7 +87,7 @@ def all_problems() -> Iterator[Part]:
 
 
 def together(problems: Iterable[ScenarioError]) -> ScenarioError:
-    """Problems of one file as one error, in the order of their lines; each once."""
+    """Problems of one file as one error, without duplicates, in the order of their lines."""
     different = {str(each.args[0]): each for each in problems}
     first, *others = sorted(different.values(), key=lambda each: each.line or 0)
     first.others = tuple(others)
@@ -117,16 +117,16 @@ class SinkError(SimulatorError):
 
 
 class DeliveryFailed(SimulatorError):
-    """Some messages were not delivered: how many, which first (its order key), and the broker's words."""
+    """Some messages were not delivered: how many, the order key of the first, and the broker's error."""
 
 
-# A name is looked for inside of others if it is not shorter, and not if more of them have it.
+# Shortest name that is searched inside longer names, and the most of these that a message lists.
 LEAST_PART: Final = 4
 MOST_GUESSES: Final = 3
 
 
 def short(text: str) -> str:
-    """A text as messages quote it: sixty characters at the most."""
+    """A text shortened for quoting in messages: sixty characters at most."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
@@ -139,8 +139,8 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The end of a message, with a blank before it: ` Did you mean 'canal-json'?`, or what is said otherwise. Where no
-    name is near, those that contain this one are named, unless they are many."""
+    """The end of a message, with a blank before it: ` Did you mean 'canal-json'?`, or `otherwise`. If no name
+    is near, it suggests the names that contain this one, unless there are too many."""
     known = list(known)
     guess = closest(name, known)
     guesses = [guess] if guess else [each for each in known if len(name) >= LEAST_PART and name.lower() in each.lower()]

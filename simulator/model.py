@@ -1,4 +1,4 @@
-"""Single things: tables, columns, kinds of event, one DDL statement, one message. `batch.py` has the columnar forms."""
+"""Single objects: table, column, kind of event, DDL statement, message. `batch.py` has the columnar forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 
 class Kind(enum.IntEnum):
-    """What an event of the stream is. The first four change or show rows and are columnar; the rest are rare or marks.
+    """Kinds of events in the stream. The first four change or show rows and are columnar; the others are marks or rare.
 
     A format declares fields for each of them, or declares it silent. `READ` is a snapshot row (INIT, ROW, `r` …).
     `STATEMENT` is a statement's text in the source's log, which only products that copy that log send: a format that
@@ -33,12 +33,12 @@ READ, INSERT, UPDATE, DELETE = Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE
 DDL, BEGIN, COMMIT, HEARTBEAT = Kind.DDL, Kind.BEGIN, Kind.COMMIT, Kind.HEARTBEAT
 STATEMENT: Final = Kind.STATEMENT
 ROW_KINDS: Final = (READ, INSERT, UPDATE, DELETE)
-# Transaction marks: columnar like rows, but of no table.
+# Transaction marks: columnar like rows, but they belong to no table.
 MARKS: Final = (BEGIN, COMMIT)
 
 
 class Absent(enum.Enum):
-    """The third of three: absent, null (None) and empty. A field or column that is not there at all."""
+    """A field or column that does not exist, as opposed to null (None) and empty."""
 
     ABSENT = "absent"
 
@@ -76,8 +76,8 @@ class ColumnType:
     zerofill: bool = False
     charset: str | None = None
     labels: tuple[str, ...] = ()
-    spelled: str = ""  # as typed in the DDL, if it was: products that copy the text need it
-    characters: bool = False  # where a length may count bytes or characters: this one counts characters
+    spelled: str = ""  # the type as typed in the DDL, or "": products that copy the text need it
+    characters: bool = False  # the length counts characters, in systems where it may also count bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class UniqueKey:
 @dataclass(frozen=True)
 class Table:
     """One version of a table: columns in table order, primary key in key order. Version 0 is the first. `charset` is
-    its default character set, "" where nobody said it; `comment` is its COMMENT."""
+    its default character set, "" if unspecified; `comment` is its COMMENT."""
 
     id: TableId
     columns: tuple[Column, ...]
@@ -131,7 +131,7 @@ class Table:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Column name to its place in `columns`."""
+        """Index in `columns` by column name."""
         return {column.name: i for i, column in enumerate(self.columns)}
 
     @cached_property
@@ -140,7 +140,7 @@ class Table:
 
     @cached_property
     def row_key(self) -> tuple[str, ...]:
-        """The columns that tell rows apart: the primary key, else the first unique key that is NOT NULL, else none."""
+        """The columns that identify a row: the primary key, else the first unique key that is NOT NULL, else none."""
         if self.primary_key:
             return self.primary_key
         nullable = {column.name for column in self.columns if column.nullable}
@@ -156,7 +156,7 @@ TableVersions: TypeAlias = tuple[Table | None, Table | None]
 
 
 class SchemaChangeKind(enum.Enum):
-    """Kinds of DDL, by what happens to the table; each product has its own words for them."""
+    """Kinds of DDL, by their effect on the table; each product has its own names for them."""
 
     CREATE_DATABASE = "create database"
     DROP_DATABASE = "drop database"
@@ -171,7 +171,7 @@ class SchemaChangeKind(enum.Enum):
     CREATE_INDEX = "create index"
     DROP_INDEX = "drop index"
     ALTER_TABLE = "alter table"  # anything else about columns, indexes and defaults
-    TABLE_OPTIONS = "table options"  # an ALTER TABLE of nothing but them
+    TABLE_OPTIONS = "table options"  # an ALTER TABLE of table options only
     DROP_FOREIGN_KEY = "drop foreign key"
     ADD_CONSTRAINT = "add constraint"  # a foreign key or a check: no column, no index
     ALTER_DATABASE = "alter database"
@@ -183,7 +183,7 @@ class SchemaChangeKind(enum.Enum):
     OTHER = "other"  # administration: ANALYZE, OPTIMIZE, FLUSH
 
 
-# DDL of things in a database that are no tables, and of the database's settings.
+# DDL of objects in a database other than tables, and of the database's settings.
 IN_DATABASE: Final = frozenset(
     {
         SchemaChangeKind.ALTER_DATABASE,
@@ -198,22 +198,22 @@ WITHOUT_TABLE: Final = IN_DATABASE | {
     SchemaChangeKind.ACCOUNT,
     SchemaChangeKind.OTHER,
 }
-# Texts that begin as an ALTER TABLE, whatever stands in it.
+# Texts that begin like an ALTER TABLE.
 _ALTER_TABLE: Final = re.compile(
     r"(?:\s|/\*.*?\*/)*ALTER\s+(?:ONLINE\s+)?(?:IGNORE\s+)?TABLE\b", re.IGNORECASE | re.DOTALL
 )
 
 
 class StatementKind(enum.Enum):
-    """Texts in a log that are no DDL: a statement about rows in place of its rows, its text before its rows, a value
-    that it depends on, and how distributed transactions end."""
+    """Logged texts other than DDL: a statement logged instead of its rows or before them, a value that a statement
+    depends on, and the end of a distributed transaction."""
 
     INSERT = "insert"
     UPDATE = "update"
     DELETE = "delete"
     REPLACE = "replace"
-    ROWS_QUERY = "rows query"  # as a session asked for it
-    ANNOTATION = "annotation"  # as the server does it for all
+    ROWS_QUERY = "rows query"  # logged at the request of a session
+    ANNOTATION = "annotation"  # logged by the server for all sessions
     VALUE = "value"
     XA_COMMIT = "xa commit"
     XA_ROLLBACK = "xa rollback"
@@ -231,13 +231,13 @@ class OrderKey:
         return f"{'snapshot' if self.phase == 0 else 'turn'} {self.turn}.{self.ordinal}"
 
 
-# Products number what happens in a second with five digits.
+# Numbers per second: products number the changes of a second with five digits.
 SECOND_NUMBERS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionHeader:
-    """What a MySQL server logs of a transaction: its GTID, the executed set once it is committed, and its session.
+    """Transaction header in a MySQL server's log: its GTID, the executed set once it is committed, and its session.
 
     The executed set holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`.
     `gtid` is the transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
@@ -256,19 +256,19 @@ class TransactionHeader:
 
 @dataclass(frozen=True, slots=True)
 class LogPositions:
-    """What a PostgreSQL server logs of a transaction: its id, and the positions of its begin, changes and commit."""
+    """Transaction facts in a PostgreSQL server's log: its id, and the positions of its begin, changes and commit."""
 
     xid: int
     lsns: tuple[int, ...]
 
 
-# What a stream knows of a transaction from a server's own log.
+# Facts of a transaction from a server's own log.
 Header: TypeAlias = TransactionHeader | LogPositions
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
+    """Common fields of single (not columnar) events. Times are epoch milliseconds, UTC.
 
     `in_second` and `header` are as in `simulator.batch.Envelope`.
     """
@@ -315,14 +315,14 @@ class SchemaChange(Event):
 
     @property
     def tables(self) -> tuple[TableVersions, ...]:
-        """The tables that it is about. Those that are not there (DROP TABLE IF EXISTS) count where all are not."""
+        """The affected tables. Missing ones (DROP TABLE IF EXISTS) are left out; if all are, the first remains."""
         every = ((self.before, self.after), *self.more)
         return tuple(pair for pair in every if any(table and table.columns for table in pair)) or every[:1]
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedStatement(Event):
-    """A text in the source's log that is no DDL: the table that it is about ("" for none) and what it says."""
+    """A text in the source's log other than DDL: the affected table ("" for none), and the text."""
 
     kind: StatementKind
     database: str
@@ -332,7 +332,7 @@ class LoggedStatement(Event):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Event):
-    """The source is alive: falls on simulated time, between transactions. `last_ms`: when the one before committed."""
+    """Sign of life of the source at a simulated time, between transactions. `last_ms`: the previous commit time."""
 
     last_ms: int | None = None
 
@@ -364,4 +364,4 @@ class Message:
     headers: tuple[tuple[str, bytes | None], ...] = ()
     tag: str | None = None
     timestamp_ms: int | None = None
-    step: str | None = None  # of the lifecycle, or of the script, such as `pay`; where the stream is at hand
+    step: str | None = None  # step of the lifecycle or script, such as `pay`; None without the stream

@@ -1,4 +1,4 @@
-"""What a scenario will look like, from the structure of its first turns; few values are drawn (`practice.py`)."""
+"""Preview of a scenario from the structure of its first turns; few values are drawn (`practice.py`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.stream.practice import practice
 from simulator.values.draw import identity
 
 TURNS: Final = 100_000
-# "Soon again": within so many changes of the stream. Rows are counted in so many changes of the table.
+# "Soon again": within this many changes of the stream. Rows are counted in this many changes of the table.
 SOON: Final = 100
 WINDOW: Final = 1000
 

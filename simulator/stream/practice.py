@@ -1,4 +1,4 @@
-"""What somebody who runs such a system asks of a history: how long rows live, whether prices agree, whether people
+"""Plausibility of a history to operators of such a system: how long rows live, whether prices agree, whether people
 differ, which numbers are missing, when it is busy. Values are drawn for some rows of the first turns."""
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""When turns come: their times as a function of the turn, by a law of gaps and a curve over the week.
+"""Arrival times as a function of the turn, by a law of gaps and a curve over the week.
 
-Times are dealt in chunks of turns. Each chunk takes as long as so many turns take at the rate; how its turns lie in it
-is one of a few lists made once, chosen by hash. The curve then stretches quiet hours and squeezes busy ones.
+Times are dealt in chunks of turns. A chunk takes the time that its number of turns takes at the rate; the positions of
+its turns in it are one of a few precomputed lists, chosen by hash. The curve then stretches quiet hours and squeezes
+busy ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 CHUNK_BITS: Final = 12
 CHUNK: Final = 1 << CHUNK_BITS
 LISTS: Final = 16
-# Gaps of bursts: in one of so many gaps there is a pause, so many times as long as the others on average.
+# Gaps of bursts: one gap in BURST_TURNS is a pause, on average the next constant times as long as the others.
 BURST_TURNS: Final = 8
 PAUSE: Final = 50
 HOURS: Final = 168
@@ -33,7 +34,7 @@ MONDAY_US: Final = 4 * 24 * HOUR_US
 
 @lru_cache(maxsize=3)
 def positions(gaps: Gaps) -> Floats:
-    """Where the turns of a chunk lie in it, rising from 0 to 1, for each list."""
+    """Positions of turns within a chunk, ascending from 0 to 1, for each list."""
     drawn = unit(bits(key("arrivals", gaps), np.arange(LISTS * (CHUNK + 1)))).reshape(LISTS, -1)
     if gaps == "steady":
         steady: Floats = (np.arange(CHUNK) + drawn[:, 1:]) / CHUNK
@@ -102,7 +103,7 @@ class Arrivals:
 
     @cached_property
     def most_a_second(self) -> int:
-        """No second has more turns."""
+        """Upper bound of the turns in a second."""
         share = 1e6 * self._busiest / self._chunk_us
         if share >= 1:
             return int((share + 2) * CHUNK)
@@ -111,7 +112,7 @@ class Arrivals:
         return 2 * max(counts) + 2
 
     def longest_us(self, turns: int) -> float:
-        """So many turns follow each other within this time."""
+        """Upper bound of the time that `turns` consecutive turns take, in microseconds."""
         padded = np.concatenate([np.zeros((LISTS, 1)), self._positions, np.ones((LISTS, 1))], axis=1)
         steps = min(turns, CHUNK + 1)
         widest = float((padded[:, steps:] - padded[:, :-steps]).max())

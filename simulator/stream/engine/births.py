@@ -1,6 +1,7 @@
-"""How many rows were numbered before a turn: what keys that count up are made of.
+"""Counts of the rows numbered before a turn, from which ascending keys are made.
 
-Every deck of a cohort numbers the same (`traffic/circles.py`): so many decks, and a look-up in a table of running sums.
+Every deck of a cohort numbers the same count of rows (`traffic/circles.py`): the number of decks times that count, plus
+a look-up in a table of running sums.
 Cohorts that number as much in each turn need no table. Hot sets that move, and cohorts too large or too many for
 tables, are given as many numbers in each turn as one may need: theirs have gaps.
 """

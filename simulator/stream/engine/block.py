@@ -1,4 +1,4 @@
-"""What every stream hands on: blocks of turns, and blocks of a snapshot, as columnar changes and single events.
+"""Blocks of turns and blocks of a snapshot, as columnar changes and single events; every stream returns these.
 
 A block is addressed by numbers alone (its turns, or its rows in a snapshot), so any process can make it.
 """
@@ -60,7 +60,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class TurnBlock:
-    """Where some changes are: the turns [first, stop), which are block `number` of a stream or a part of it."""
+    """Address of changes: the turns [first, stop), which are block `number` of a stream or a part of it."""
 
     number: int
     first: int
@@ -84,7 +84,7 @@ class SnapshotPart:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotBlock:
-    """Where some rows of the snapshot before `turn` are: `rows` of a part, from its row `start`.
+    """Address of rows in the snapshot before `turn`: `rows` of a part, from its row `start`.
 
     `first` rows of the snapshot come before them; `opens`: none of these is of the same table. `closes`: none that
     follows is of the same table; `ends`: none follows at all. A table without rows has a block of none.

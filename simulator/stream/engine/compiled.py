@@ -30,7 +30,7 @@ from simulator.stream.scenario.language import Surge
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.values.draw import Ints
 
-# The first version of a table has always been.
+# Sentinel turn: before any turn.
 ALWAYS: Final = -(1 << 62)
 # 9999-12-31T00:00:00Z
 LAST_MS: Final = 253_402_214_400_000
@@ -94,7 +94,8 @@ class Compiled:
         return self._row_numbers[state.table].numbers(state)
 
     def _heartbeat_ms(self, otherwise: int | None) -> int | None:
-        """The time between heartbeats: there are numbers for only so many between two transactions."""
+        """The time between heartbeats. Raises ScenarioError if more than MOST_HEARTBEATS could come between two
+        transactions."""
         heartbeat = self.scenario.spec.heartbeat
         longest_ms = self.timeline.arrivals.longest_us(self.timeline.largest + 1) / 1000
         if heartbeat is None:
@@ -165,7 +166,7 @@ class Compiled:
                 self.statements[j, at] = np.where(j < sizes, ends - sizes + j, -1)
 
     def _number(self) -> None:
-        """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""
+        """Sets the stream's first numbers, their distance between turns, and the last turn that fits."""
         programs = self.plan.programs
         fullest = max(sum(p.members[act.table].high for act in step.acts) for p in programs for step in p.turns)
         self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change

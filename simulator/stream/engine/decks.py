@@ -26,7 +26,7 @@ def dealt(weights: Sequence[float] | npt.NDArray[np.float64], cards: int) -> Int
 
 
 def order(cards: int, key: np.uint64) -> Ints:
-    """A shuffled order of so many cards: in each place the number of a card."""
+    """A shuffled order of `cards` cards: the number of the card at each position."""
     low = np.uint64(MOST_CARDS - 1)
     draws = bits(key, np.arange(cards)) & ~low | np.arange(cards).astype(np.uint64)
     draws.sort()

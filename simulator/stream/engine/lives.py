@@ -14,7 +14,7 @@ from simulator.stream.scenario.language import tables as language
 from simulator.stream.scenario.language.tables import LifecycleSpec, Statement
 from simulator.values.draw import bits, key, unit
 
-# Lives of a deck at the most, and about so many steps.
+# Most lives of a deck, and its approximate number of steps.
 LIVES: Final = 512
 STEPS: Final = 2048
 FEWEST: Final = 16
@@ -142,7 +142,7 @@ def _member(table: str, rows: str | None, members: Mapping[str, Member], permane
 
 
 def lengths(mean: float, lives: int) -> list[int]:
-    """So many whole numbers whose mean is the one asked for, as chance would have them (a geometric distribution)."""
+    """`lives` integers with the given mean, geometrically distributed."""
     if not mean:
         return [0] * lives
     chances = 1 - (np.arange(lives) + 0.5) / lives

@@ -55,8 +55,8 @@ def _surges(scenario: Scenario, name: str) -> dict[int, tuple[float, float]]:
 
 
 def _hot_set(scenario: Scenario, share: Share, turns: float, steps: int) -> Circle | None:
-    """How the hot set of slots with a program of so many steps moves, if it does; `turns` come in a second for a weight
-    of 1."""
+    """The circle in which the hot set moves, for slots whose program has `steps` steps; None if it does not move.
+    `turns` come in a second for a weight of 1. Raises ScenarioError if it would move too fast."""
     tier = share.tier
     if tier.moving is None or tier.moving.moves is None:
         return None
@@ -72,7 +72,7 @@ def _hot_set(scenario: Scenario, share: Share, turns: float, steps: int) -> Circ
 
 
 def _changes_something(loaded: Loaded, program: Program, always: Always) -> None:
-    """Refuse updates that might leave the row as it is: databases log none."""
+    """Rejects updates that might leave the row unchanged: databases do not log them."""
     lifecycles = loaded.spec.lifecycles
     for name, act in dict.fromkeys((step.name, act) for step in program.turns for act in step.acts):
         if act.kind is not UPDATE or any(always(act.table, field, name) for field in act.sets):

@@ -50,7 +50,7 @@ class Member:
 
 
 class Step(NamedTuple):
-    """What an entity does in one turn."""
+    """The statements of an entity in one turn."""
 
     name: str
     acts: tuple[Act, ...]
@@ -82,7 +82,7 @@ class Program:
 
     @cached_property
     def turns(self) -> Mapping[Step, int]:
-        """What may happen in one turn: each different step, and how often it comes. Few differ, of thousands."""
+        """Distinct steps, and how often each occurs. Thousands of steps have few distinct ones."""
         return Counter(self.steps)
 
     @cached_property

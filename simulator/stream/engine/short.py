@@ -23,7 +23,7 @@ from simulator.stream.scenario.language.tables import TableSpec
 from simulator.stream.scenario.loader import Loaded
 from simulator.values.draw import bits, key
 
-# About so many steps of a deck.
+# Approximate number of steps of a deck.
 STEPS: Final = 2048
 FEWEST_LIVES: Final = 8
 # Slots that insert, where the other rows are permanent.
@@ -53,7 +53,7 @@ class Cold:
 
 
 def _cold(shares: tuple[float, float, float], hot: float) -> Cold:
-    """What is left of a mix when hot rows take a share `hot` of the changes, all of them updates."""
+    """Rest of a mix when hot rows take a share `hot` of the changes, all of them updates."""
     insert, update, delete = shares
     update = max(update - hot, 0.0)
     if not delete:
@@ -109,7 +109,7 @@ def short(
 
 
 def _packs(cards: int, dealt: int, key: np.uint64) -> Iterator[list[int]]:
-    """Shuffled orders of so many cards, of which about `dealt` are dealt; the same ones again if there are more."""
+    """Shuffled orders of `cards` cards, of which about `dealt` are dealt; repeated if more are needed."""
     packs = dealt // max(cards, 1) + 1
     return cycle(np.argsort(bits(key, np.arange(packs * cards)).reshape(packs, cards), axis=1).tolist())
 
@@ -128,7 +128,7 @@ class _Deck:
         self._always = always
 
     def full(self, updates: float) -> Program:
-        """Lives of insert, about so many updates, delete."""
+        """Lives of insert, about `updates` updates, delete."""
         often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
         updates_of = iter(self._updates(sum(often)))
         lives = [(self._insert, *islice(updates_of, often[i]), self._delete) for i in self._order(len(often))]
@@ -141,7 +141,7 @@ class _Deck:
 
     @cached_property
     def forever(self) -> Program:
-        """Updates of rows that live for ever."""
+        """Updates of permanent rows."""
         return self._program([tuple(self._updates(STEPS))], permanent=True)
 
     def _program(self, lives: Sequence[tuple[Step, ...]], *, permanent: bool) -> Program:
@@ -153,7 +153,7 @@ class _Deck:
         return shuffled
 
     def _updates(self, count: int) -> list[Step]:
-        """So many updates: how many columns each sets, which, and whether the key is one of them."""
+        """`count` updates: how many columns each sets, which, and whether the key is one of them."""
         if not count:
             return []
         hands = self._asked(count) if self.table.updates else self._any(count)
@@ -168,13 +168,13 @@ class _Deck:
         return [steps[each] for each in dealt_hands]
 
     def _asked(self, count: int) -> list[frozenset[str]]:
-        """What each update sets, by the weights of `updates`."""
+        """Columns that each update sets, by the weights of `updates`."""
         kinds = [frozenset(columns) for columns in self.table.updates]
         numbers = dealt(list(self.table.updates.values()), count)
         return [kinds[numbers[i]] for i in self._order(count, "updates")]
 
     def _any(self, count: int) -> list[frozenset[str]]:
-        """What each update sets, any columns."""
+        """Columns that each update sets, chosen from all."""
         low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
         sizes = low + dealt([1.0] * (high - low + 1), count)
         return self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)

@@ -27,7 +27,7 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Peak:
-    """The column that may have the most bytes in one turn: values of so many bytes, in so many rows."""
+    """The column that may have the most bytes in one turn: the size of its values, and the number of rows."""
 
     table: str
     field: str
@@ -57,7 +57,7 @@ class Sizes:
 
 
 def row_bytes(columns: Sequence[tuple[Column, int]]) -> int:
-    """About the bytes of a message of one row whose columns have values of so many bytes at the most."""
+    """Approximate bytes of a message of one row; each column comes with the maximum bytes of its values."""
     return CHANGE_BYTES + sum(3 * len(column.name) + NAME_BYTES + bytes for column, bytes in columns)
 
 

@@ -25,14 +25,14 @@ from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
 
 BLOCK_TURNS: Final = 32_768
-# Of many tables more, since each table costs something in each block: so many turns for each.
+# Turns of a block per table, for many tables: each table adds a cost to each block.
 TABLE_TURNS: Final = 2_048
 MOST_TURNS: Final = 131_072
 
 
 @dataclass(frozen=True)
 class Structure:
-    """What happens in some turns, without a value: arrays over turns, and over (statement of its step, turn)."""
+    """Structure of some turns, without values: arrays over turns, and over (statement of its step, turn)."""
 
     turns: Ints
     cohort: Ints
@@ -96,7 +96,7 @@ class ChangeStream(Stream):
         return self.timeline.border(turn)
 
     def structure(self, first: int, stop: int) -> Structure:
-        """What happens in the turns [first, stop), which begin and end at transaction borders."""
+        """The structure of the turns [first, stop), which begin and end at transaction borders."""
         last = self._structure
         if last is not None and last.turns[0] == first and last.turns[-1] + 1 >= stop:
             return last if last.turns[-1] + 1 == stop else last.until(stop - first)

@@ -1,8 +1,8 @@
 """Transactions, commit times, times of statements and heartbeats as functions of the turn.
 
-Transactions come in periods of so many. Each period has the same sizes in the same order, but begins at a transaction
-of its own, drawn by hash; so the number of a transaction and the turns it spans follow from a search in one table for
-any turn, however far away or before the stream's start.
+Transactions come in periods of a fixed number. Each period has the same sizes in the same order, but begins at a
+transaction of its own, drawn by hash; so the number of a transaction and the turns it spans follow from a search in one
+table for any turn, however far away or before the stream's start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.decks import dealt, order
 from simulator.values.draw import Ints, below, bits, key, mix, unit
 
-# Transactions in a period: so many, or more where a weight would get fewer than RARE of them.
+# Transactions in a period; more if a weight would otherwise get fewer than RARE of them.
 PERIOD: Final = 1 << 16
 RARE_PERIOD: Final = 1 << 19
 RARE: Final = 16
@@ -81,8 +81,8 @@ class Timeline:
 
     @cached_property
     def _hints(self) -> tuple[npt.NDArray[np.int32], int]:
-        """Of every so many turns of a period (a power of two) the transaction of the first, and which power: from it
-        the library has few steps to a turn's transaction."""
+        """The transaction of every 2^k-th turn of a period, and k: from there the library has few steps to a turn's
+        transaction."""
         shift = (self._turns // self._count).bit_length() - 1
         turns = np.arange(0, self._turns, 1 << shift)
         return (np.searchsorted(self._first, turns, side="right") - 1).astype(np.int32), shift

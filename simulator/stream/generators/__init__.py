@@ -1,4 +1,4 @@
-"""Where values come from: one file per kind of values, in `drawn` (from hashes and literals), `checked` (numbers with
+"""Generators of values: one file per kind of values, in `drawn` (from hashes and literals), `checked` (numbers with
 check digits) and `computed` (from the row's place and past, and from other values).
 
 Read `generator.py` first, the contract; `columns.py` makes the columns of a scenario ready. README.md tells how to add

@@ -1,4 +1,4 @@
-"""Whole numbers, and nulls, as Arrow columns."""
+"""Arrow columns of integers and nulls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.values.draw import Ints
 
 
 def numeric(numbers: Ints, type: pa.DataType) -> pa.Array:
-    """Whole numbers as a carrier: integers as they are, decimals as unscaled, dates as days, times as microseconds."""
+    """Integers as a carrier: integers as they are, decimals as unscaled, dates as days, times as microseconds."""
     if pa.types.is_decimal128(type):
         return decimals(numbers, type.precision, type.scale)
     if pa.types.is_decimal256(type):

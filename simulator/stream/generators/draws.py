@@ -1,4 +1,4 @@
-"""What draws the values of a column."""
+"""Base class that draws the values of a column."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SHORT_BYTES: Final = 20
 
 
 class Draws(ABC):
-    """A generator made ready for one column: a state of a row in, its value out, for whole arrays of states.
+    """A generator compiled for one column: maps arrays of row states to values.
 
-    A value is a function of the row's identity and of how often the column was set before, so that before and after
-    images, snapshots and final states agree wherever they are computed; no column needs that another is drawn, too.
-    `always`: setting the column once more is sure to change it. No value has more than about `most_bytes`.
+    A value is a function of the row's identity and of how often the column was set before, which makes before and
+    after images, snapshots and final states agree wherever they are computed; columns are drawn independently.
+    `always`: setting the column again certainly changes it. `most_bytes`: approximate maximum size of a value.
     """
 
     always: bool = False

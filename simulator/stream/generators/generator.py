@@ -1,7 +1,7 @@
-"""What a generator is: a kind of values, with its arguments, check, drawing, example and documentation.
+"""Description of a generator: a kind of values, with its arguments, check, drawing, example and documentation.
 
-The scenario language is made of these descriptions. So they know neither the language nor what is built on it, and take
-functions whose arguments are of later rooms: `columns.Target`, `checks.column.ColumnCheck`.
+The scenario language is built from these descriptions. Therefore they import neither the language nor its users, and
+hold functions whose argument types are defined later: `columns.Target`, `checks.column.ColumnCheck`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, TypeAdapter, WithJsonSchema
 
 from simulator.values.pools import Pool
 
-# What columns hold, in the words of messages: for `Generator.fits`.
+# Contents of columns, in the words of messages: for `Generator.fits`.
 NUMBERS: Final = ("whole numbers", "decimals")
 TIMES: Final = ("dates", "times", "times of day")
 

@@ -75,7 +75,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is in a recording: its header, the rows before the first transaction, and the transactions."""
+    """Contents of a recording: its header, the rows before the first transaction, and the transactions."""
 
     facts: Facts
     before: Sequence[TableRows]

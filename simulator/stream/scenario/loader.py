@@ -54,12 +54,12 @@ def load(name_or_path: str, settings: Sequence[str] = ()) -> Loaded:
 
 
 def is_text(name_or_text: str) -> bool:
-    """Whether this is a scenario itself, or where one is read from that has no name."""
+    """Whether the argument is a scenario's text, or `-` for standard input."""
     return name_or_text == STANDARD_INPUT or "\n" in name_or_text
 
 
 def content_of(name: str) -> tuple[bytes | str, str]:
-    """What is in a scenario, and its name in errors. Raises UnknownName, UsageError."""
+    """The content of a scenario, and its name in errors. Raises UnknownName, UsageError."""
     if name == STANDARD_INPUT:
         return _read_once(sys.stdin), "standard input"
     if is_text(name):
@@ -87,7 +87,7 @@ def content_of(name: str) -> tuple[bytes | str, str]:
 
 @cache
 def _read_once(stream: IO[str]) -> str:
-    """A comparison reads its scenario once for each format."""
+    """The text of a stream, cached: a comparison reads its scenario once per format."""
     return stream.read()
 
 

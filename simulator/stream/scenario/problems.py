@@ -1,4 +1,4 @@
-"""What is wrong with the shape of a scenario: pydantic's error details as one sentence."""
+"""Messages for malformed scenarios: pydantic's error details as one sentence."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Scenario(Loaded):
 
     @property
     def row_image(self) -> str:
-        """What the source's log holds of a row: one of its `row_images`."""
+        """Row image in the source's log: one of its `row_images`."""
         return self.spec.row_images.get(self.source.row_image_setting) or self.source.row_images[0]
 
     def texts(self, pool: Pool) -> tuple[str, ...]:

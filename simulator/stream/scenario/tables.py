@@ -116,7 +116,7 @@ def unknown(loaded: Loaded, path: Key, noun: str, name: str, names: Iterable[str
 
 
 def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, source: Source) -> Applied:
-    """What a change at `path` makes of a table (None: the change creates one, or is about a database).
+    """The table after a change at `path`. `table` is None if the change creates one, or is about a database.
 
     Versions count up; a column keeps its `field` through renames. Raises ScenarioError for a change that cannot be.
     """

@@ -22,7 +22,7 @@ TOO_DEEP: Final = "the file is nested too deeply"
 
 
 class YamlError(Exception):
-    """What is wrong, and on which line (from 1)."""
+    """A YAML error's message, and its line (from 1)."""
 
     def __init__(self, line: int | None, problem: str) -> None:
         super().__init__(problem)

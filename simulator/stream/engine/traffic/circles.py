@@ -33,8 +33,8 @@ TRIES: Final = 64
 class Circle:
     """Each of `groups` groups has `slots` slots; a seat has `visits` cards in a deck, the first `hot` ones `more`.
 
-    `steps` are those of the program that the slots run. `bound`: a round is so many whole programs, and the cards of a
-    deck do the same steps as those of every other deck.
+    `steps` are those of the program that the slots run. `bound`: a round is a whole number of programs, and the
+    cards of a deck do the same steps as those of every other deck.
     """
 
     groups: int
@@ -81,7 +81,7 @@ class Rounds(NamedTuple):
         return ahead
 
     def decks_of(self, slot: Ints, ahead: Ints) -> tuple[Ints, Ints]:
-        """(deck, which of the seat's cards in it) of the visit that has so many before it."""
+        """(deck, number of the card within its seat) of the visit with `ahead` visits before it."""
         much, few = self.visits + self.more, self.visits
         rounds, rest = np.divmod(ahead, self._round * few + self._stay * self.more)
         cold = rest - self._stay * much
@@ -105,13 +105,13 @@ class Rounds(NamedTuple):
 
 
 def rounds(circles: Sequence[Circle]) -> Ints:
-    """What makes `Rounds` of each circle: a row for each field."""
+    """Fields of `Rounds` for each circle: one row per field."""
     fields = [[c.groups, c.slots, c.hot, c.visits, c.more, c.shift, c.decks, c.steps] for c in circles]
     return np.array(fields, dtype=np.int64).reshape(-1, len(Rounds._fields)).T.copy()
 
 
 def even(slots: int, steps: int) -> Circle:
-    """About so many slots of the same weight, as many as can be cut into groups of the same size."""
+    """About `slots` slots of the same weight, rounded to groups of the same size."""
     groups = -(-slots // GROUP)
     seats = max(1, round(slots / groups))
     visits, hot = _spread(seats, steps)
@@ -141,7 +141,7 @@ def _spread(seats: int, steps: int) -> tuple[int, int]:
 
 
 def hot_set(slots: int, share: float, times: float, turns: float, steps: int) -> Circle | None:
-    """About so many slots, of which a share is hot for about so many of the cohort's turns; None: that is too short."""
+    """About `slots` slots, a share of which is hot for about `turns` of the cohort's turns; None if too short."""
     average = 1 + share * (times - 1)  # cards of a slot, per card of a cold one
     groups = -(-slots // max(2, min(GROUP, int(MOST_CARDS / FEW_VISITS / average))))
     seats = max(2, round(slots / groups))

@@ -12,7 +12,7 @@ from simulator.stream.engine.traffic.seats import Gaps
 class Cohort:
     """Slots from `base` on that run one program, each with `weight` as its share of the turns.
 
-    In surges, by their numbers, it has so many `times` its weight.
+    `times` are the factors of its weight in surges, by their numbers.
     """
 
     program: int

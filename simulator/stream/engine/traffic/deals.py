@@ -16,7 +16,7 @@ from simulator.values.draw import Ints, below, bits, key
 PERIOD: Final = 1 << 14
 LONGEST_PERIOD: Final = 1 << 19
 RARE: Final = 8
-# Turns of the longest period that has several orders.
+# Longest period, in turns, that has several orders.
 LONG: Final = 1 << 16
 # Numbers of four bytes that a deal keeps, to count the turns of sets of cohorts.
 KEPT: Final = 1 << 24
@@ -110,7 +110,7 @@ class Deals:
     def __init__(
         self, weights: Sequence[float], times: Sequence[Sequence[float]], surges: Sequence[tuple[int, int]], seed: int
     ) -> None:
-        """Cohorts have so many `times` their weight in the turns of a surge (first, stop): `times[surge][cohort]`."""
+        """`times[surge][cohort]` is the factor of a cohort's weight in the turns of a surge (first, stop)."""
         salt = key(seed, "traffic", "turns")
         deals: dict[tuple[float, ...], Deal] = {}
 

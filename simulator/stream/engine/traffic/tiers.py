@@ -16,8 +16,8 @@ STEP: Final = 6
 
 
 class Tier(NamedTuple):
-    """`slots` of the same weight each, relative to other tables'. In surges, by their numbers, it is so many `times` as
-    high; `moving` slots take turns in being hot."""
+    """`slots` of the same weight each, relative to other tables'. `times` are the factors of the weight in surges, by
+    their numbers; `moving` slots take turns in being hot."""
 
     weight: float
     slots: int
@@ -26,7 +26,7 @@ class Tier(NamedTuple):
 
 
 def tiers(spec: TableSpec | LifecycleSpec, slots: int, surges: Mapping[int, tuple[float, float]]) -> list[Tier]:
-    """The tiers of so many slots; the last are the cold ones. `surges` are those of a share of them: (share, times)."""
+    """The tiers of `slots` slots; the last are the cold ones. `surges` are those of a share of them: (share, times)."""
     if spec.moves:
         (hot,) = spec.hot
         return [Tier((1 + hot.share * (hot.times - 1)) / spec.every, slots, {}, hot)]

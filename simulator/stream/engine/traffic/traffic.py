@@ -207,7 +207,7 @@ class Traffic:
         return seat
 
     def _first_card(self, slot: Ints, number: Ints, of: Rounds) -> Ints:
-        """Where the cards of a slot's seat begin."""
+        """Index of the first card of a slot's seat."""
         seat = self._seat_of(slot, number, of)
         first: Ints = np.add(seat * of.visits, np.minimum(seat, of.hot) * of.more, dtype=np.int64)
         return first

@@ -59,7 +59,7 @@ def number(array: pa.Array) -> Number:
 
 
 class Scope:
-    """What an expression sees: `column(table, name)` of the entity's rows of a table; table None: of the row itself."""
+    """Names visible to an expression: `column(table, name)` of the entity's rows in a table, or (None) of the row."""
 
     def __init__(
         self,

@@ -52,14 +52,14 @@ class Pool:
         self.texts = pa.array([text for group in texts for text in group], pa.string())
 
     def drawn(self, language: Ints, draws: Bits, more: Ints | int = 0) -> Ints:
-        """An index for each row: one by chance, so many further on."""
+        """An index for each row: a random one plus `more`, wrapped within the language."""
         sizes = self.sizes[language]
         index: Ints = ((draws >> HALF).view(np.int64) * sizes >> 32) + more
         index %= sizes
         return index + self.firsts[language]
 
     def stride(self, language: Ints, draws: Bits) -> Ints:
-        """How far the next text of a row lies from its last one: never on it."""
+        """Distance from a row's text to its next one, in [1, size of the language): the next one differs."""
         return 1 + ((draws >> HALF).view(np.int64) * (self.sizes[language] - 1) >> 32)
 
     def taken(self, index: Ints) -> pa.Array:

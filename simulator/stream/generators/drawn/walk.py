@@ -135,8 +135,8 @@ class Walk(Draws):
 
 
 def by_percents(low: int, high: int, share: int) -> list[int]:
-    """Whole numbers from low to high, each a fraction of the step above the one before: computed without floats, which
-    platforms round in different ways."""
+    """Integers from low to high, each a fraction of the step above its predecessor; computed without floats, which
+    platforms round differently."""
     scaled, numbers, more = low << 20, [low], max(share // FINER, 1)
     while len(numbers) < MOST_VALUES and scaled < high << 20:
         scaled += max(scaled * more // MILLION, 1 << 20)
@@ -145,7 +145,7 @@ def by_percents(low: int, high: int, share: int) -> list[int]:
 
 
 def ending(numbers: list[int] | range, endings: list[int], unit: int) -> list[int]:
-    """The nearest values below or at each number that end so, in rising order, each once."""
+    """The nearest values at or below each number that have one of the endings: ascending, distinct."""
     out: dict[int, None] = {}
     for number in numbers:
         whole = number // unit * unit

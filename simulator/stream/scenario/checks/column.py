@@ -28,7 +28,7 @@ Node = tuple[str, str]  # table and column
 
 
 def holds(type: ColumnType, source: Source) -> str:
-    """What a column of a type holds, in a word for messages."""
+    """Contents of a column of a type, in a word for messages."""
     if type.labels:
         return "labels"
     family = source.family(type)

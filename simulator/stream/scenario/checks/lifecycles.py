@@ -24,7 +24,7 @@ Branch = tuple[Key, ...]
 
 @dataclass
 class Home:
-    """Where a table's rows live: its lifecycle (None: the short form) and what happens to them there.
+    """A table's lifecycle (None: the short form) and what happens to its rows in it.
 
     The lifecycle's statements are numbered. `counted_as` is the table that has as many rows in an entity; `single` if
     that is one row. `permanent` if some rows live for the whole stream.

@@ -1,4 +1,4 @@
-"""Where a column's values come from: the name of a generator and its arguments."""
+"""Source of a column's values: the name of a generator and its arguments."""
 
 from __future__ import annotations
 
