@@ -1,4 +1,4 @@
-"""The table of formats, sorted, one line each; imported when first asked for."""
+"""Table of formats, sorted, one line each; a format is imported on first use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMATS: Final = {
     "oms-default-extend-column-type": "simulator.formats.oms.default_extend_column_type:FORMAT",
     "oms-shareplex": "simulator.formats.oms.shareplex:FORMAT",
 }
-# What the vendors call them: constants of their APIs, and names of OMS's serialization methods; in any case of letters.
+# The vendors' names: constants of their APIs, and names of OMS's serialization methods; matched in any letter case.
 VENDORS: Final = {
     "aliyun_dts_avro_for_mq": "cloudcanal-dts-avro",
     "canal_json_for_mq": "cloudcanal-canal-json",
@@ -50,7 +50,7 @@ VENDORS: Final = {
 
 
 def find(name: str) -> Format:
-    """A format by its id, or by what its vendor calls it. Raises UnknownName."""
+    """A format by its id or by its vendor's name. Raises UnknownName."""
     lowered = name.lower()
     id = VENDORS.get(lowered, lowered if lowered in FORMATS else name)
     format: Format = registry.load("format", FORMATS, id)
@@ -58,8 +58,8 @@ def find(name: str) -> Format:
 
 
 def open_codec(text: str, source: Source, *, broker: Broker = "kafka", allow_undocumented: bool = False) -> Codec:
-    """`canal-json,version=1.1.5` made ready for a source and a kind of broker. Raises UnknownName, OptionError, and
-    NotOffered where the product does not read such a source or write to such a broker, unless that is allowed."""
+    """Configures `canal-json,version=1.1.5` for a source and a kind of broker. Raises UnknownName, OptionError, and,
+    unless `allow_undocumented`, NotOffered if the product does not read the source or write to the broker."""
     from simulator.formats.options import parse_format
 
     name, options = parse_format(text)
@@ -91,6 +91,6 @@ def _refusal(
 
 
 def _offered(name: str, product: str, source: Source) -> bool:
-    """Whether a format is the product's, and of this source."""
+    """Tests whether a format belongs to the product and supports the source."""
     other = find(name)
     return other.product == product and source.id in other.sources

@@ -1,5 +1,5 @@
-"""MySQL's JSON documents as the Java client of the binary log prints them (`JsonStringFormatter`), which Debezium and
-Maxwell use, and of a snapshot as the server does."""
+"""MySQL's JSON documents as text: in the stream as the Java client of the binary log prints them
+(`JsonStringFormatter`, used by Debezium and Maxwell), in a snapshot as the server does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def snapshot_text(array: pa.Array, *, old: bool) -> pa.Array:
-    """The server's text; `old`: that of MySQL 5.7."""
+    """The server's text; `old`: the text of MySQL 5.7."""
     return distinct_text(array, old_text) if old else array
 
 
@@ -52,7 +52,7 @@ def old_text(text: str) -> str:
 
 
 def binlog_text(array: pa.Array) -> pa.Array:
-    """The binary document, printed without blanks."""
+    """The text of the binary document, without blanks."""
     return distinct_text(array, document)
 
 
@@ -93,7 +93,7 @@ def _write(value: Any, out: list[str]) -> None:
 
 
 def _double(text: str) -> str:
-    """Java's text, in plain digits of the exact number where it has an exponent; a decimal as it is."""
+    """Java's text of a double; plain digits of the exact number instead of an exponent; a decimal unchanged."""
     number = float(text)
     if mysql_json.double_text(number) != text:
         return text
@@ -113,7 +113,7 @@ def _scalar(text: str) -> str:
 
 
 def _negative_time(hours: int, minutes: int, seconds: int, us: int) -> str:
-    """A negative time, of which the binary log's reader takes the parts apart as if it was positive
+    """A negative time as the binary log's reader prints it, which splits it into parts as if it were positive
     (`JsonBinary.parseTime`).
 
     >>> _negative_time(12, 34, 56, 500_000)

@@ -1,4 +1,4 @@
-"""How Canal writes the values of columns."""
+"""Texts of column values in Canal's messages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ESCAPED: Final = frozenset({"text", "binary", "json", "geometry"})
 
 
 def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
-    """How a column's values are written: always a string."""
+    """Writer of a column's values: always strings."""
     type, words, version = column.type, family(column.type), settings.options.version
     if checked_text(column, settings) or misread(column, settings):
         codec = CHARSETS[type.charset or DEFAULT_CHARSET][1]
@@ -63,7 +63,7 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
 
 
 def in_charset(array: pa.Array, charset: str) -> pa.Array:
-    """Texts as Canal reads the bytes of a column in another character set: as if they were UTF-8."""
+    """Texts of a column in another character set, whose bytes Canal reads as if they were UTF-8."""
     codec, values = CHARSETS[charset][1], decoded(array)
     rows = np.arange(len(values))
     if bytes(range(128)).decode(codec, "replace") == "".join(map(chr, range(128))):  # ASCII looks the same
@@ -78,7 +78,7 @@ def in_charset(array: pa.Array, charset: str) -> pa.Array:
 def _encoded(text: str, codec: str) -> bytes:
     try:
         return text.encode(codec)
-    except UnicodeEncodeError:  # the five bytes that MySQL's latin1 has and Windows-1252 lacks
+    except UnicodeEncodeError:  # MySQL's latin1 has five bytes that Windows-1252 lacks
         return b"".join(c.encode(codec, "ignore") or c.encode("latin-1", "replace") for c in text)
 
 
@@ -90,7 +90,7 @@ def as_bytes(array: pa.Array, codec: str = "utf-8") -> pa.Array:
 
 
 def as_text(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Bytes decoded as UTF-8, U+FFFD where they are none."""
+    """Bytes decoded as UTF-8; invalid bytes become U+FFFD."""
     values = decoded(array)
     if type.name == "binary":
         values = binlog_text.without_trailing_zeros(values)
@@ -99,7 +99,7 @@ def as_text(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def old_time(texts: pa.Array, fraction: int, version: str) -> pa.Array:
-    """TIME as old parsers print it: up to 1.1.5 `-00:00:00.5` loses its sign, in 1.1.4 hours from 100 lose a digit."""
+    """TIME as old parsers print it: up to 1.1.5 `-00:00:00.5` loses its sign; in 1.1.4 hours from 100 lose a digit."""
     if 1 <= fraction <= 4:
         texts = pc.replace_substring_regex(texts, r"^-(00:00:00\.)", r"\1")
     if version == "1.1.4":

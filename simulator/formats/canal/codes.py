@@ -17,7 +17,7 @@ from simulator.sources.mysql.type_table import TYPES
 from simulator.text.template import Piece, column_of
 from simulator.wire.fields import Cell
 
-# The code of nulls, where it is not the type's: since 1.1.7, and up to 1.1.6.
+# The code of nulls, if it is not the type's: since 1.1.7, and up to 1.1.6.
 NULL_CODES: Final = {"json": 1111, "set": 2004}
 OLD_NULL_CODES: Final = {
     "json": 1111, "set": -2, "tinytext": -3, "text": -4, "mediumtext": -4, "longtext": -4, "binary": -2, "geometry": -2,

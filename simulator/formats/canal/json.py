@@ -85,8 +85,8 @@ def mysql_types(settings: CanalSettings) -> PerTable:
 
 
 def key_names(table: Table, style: Style) -> str:
-    """The key's columns in column order; null without any. Canal forgets a PRIMARY KEY that was typed with a column
-    when a later statement types the column anew."""
+    """The key's columns in column order; null without any. Canal forgets a PRIMARY KEY that was declared with a column
+    if a later statement redefines the column."""
     columns = [table.columns[i] for i in sorted(table.key_positions)]
     names = [quote(backquoted(column.name), style) for column in columns if not column.key_retyped]
     return f"[{','.join(names)}]" if names else "null"
@@ -139,7 +139,7 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
     )
 
 
-# What its RabbitMQ producer gives each message: MessageProperties.PERSISTENT_TEXT_PLAIN (captured).
+# Properties of each message of its RabbitMQ producer: MessageProperties.PERSISTENT_TEXT_PLAIN (captured).
 PERSISTENT_TEXT_PLAIN: Final = {"content_type": "text/plain", "delivery_mode": 2, "priority": 0}
 STYLES: Final = {
     "1.1.4": json_style.FASTJSON1,

@@ -1,8 +1,8 @@
-"""How Canal prints a MySQL JSON column: the binary document as text, by its own writer (`JsonConversion.java`).
+"""Text of MySQL JSON columns in Canal, whose own writer prints the binary document (`JsonConversion.java`).
 
 The carrier is MySQL's own text of the document. Canal's differs in doubles (Java's text) and in string escapes: besides
 `"`, `\\`, `\\n`, `\\r`, `\\t` all other controls and U+007F to U+00A0 become lower-case `\\u00xx`. Up to 1.1.7 object
-keys are not escaped at all; 1.1.4 writes controls in strings raw. Applied to the different documents of a column.
+keys are not escaped at all; 1.1.4 writes controls in strings raw. Each distinct document of a column is converted once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from simulator.text.java import numbers as java
 _NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
 _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
-# Documents without escapes, controls and doubles look the same in both (a number may also be found inside a string).
-# A blank before a bracket or comma marks a scalar that a text cannot tell (see `typed_json`).
+# Documents without escapes, controls and doubles look the same in both (the pattern may match a number in a string).
+# A blank before a bracket or comma marks a scalar whose type the text does not show (see `typed_json`).
 _SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _NAMED_ONLY = {ord(k): v for k, v in _NAMED.items()}

@@ -1,4 +1,4 @@
-"""What `-f canal-json` takes."""
+"""Options of `-f canal-json`."""
 
 from __future__ import annotations
 

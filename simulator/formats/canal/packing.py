@@ -1,4 +1,4 @@
-"""Which rows share a message: those of one rows event of the binlog, which Canal turns into one flat message."""
+"""Packing by rows events of the binlog: Canal turns each event into one flat message."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RowsEvents(Packing):
             filled.append(start)
             row = start
             while not fits:
-                # the last row that fits; a row larger than the room gets an event of its own
+                # the last row that fits; a row larger than an event gets its own event
                 row = max(row + 1, int(np.searchsorted(done, done[row] + room, side="right")) - 1)
                 row = min(row, filled[-1] + most)
                 if row >= end:
@@ -76,7 +76,7 @@ class RowsEvents(Packing):
 
 
 def _accumulate(rows: Ints | None, starts: Ints) -> Ints | None:
-    """Rows in which a column counts as changed: from the first row of the event that changed it on."""
+    """Rows in which a column counts as changed: those from the first row of the event that changed it."""
     if rows is None or len(starts) == starts[-1] + 1:
         return rows
     count = int(starts[-1])

@@ -1,4 +1,4 @@
-"""Where Canal sends messages: its hash of column values, and its rules for topics and partitions.
+"""Canal's routing: its hash of column values, and its rules for topics and partitions.
 
 Source: alibaba/canal `MQMessageUtils.java` (messagePartition); `canal.mq.topic` is `example` in the shipped
 instance.properties.

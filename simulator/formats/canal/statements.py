@@ -80,8 +80,8 @@ def word(event: SchemaChange, settings: Settings[CanalOptions]) -> str:
 
 
 def first_read(event: SchemaChange, settings: Settings[CanalOptions]) -> SchemaChangeKind:
-    """The first item of which Canal's parser makes something: of a foreign key or a check it makes nothing, up to
-    1.1.5 of table options neither."""
+    """The kind of the first item that Canal's parser recognises: it skips foreign keys and checks, and up to 1.1.5
+    also table options."""
     skipped = {SchemaChangeKind.ADD_CONSTRAINT}
     if settings.options.version <= "1.1.5":
         skipped.add(SchemaChangeKind.TABLE_OPTIONS)
@@ -89,7 +89,7 @@ def first_read(event: SchemaChange, settings: Settings[CanalOptions]) -> SchemaC
 
 
 def unread(event: SchemaChange) -> bool:
-    """A statement that Canal's parser does not understand: some types, bodies with SIGNAL."""
+    """Tests for a statement that Canal's parser does not understand: some types, bodies with SIGNAL."""
     if event.kind in WITHOUT_TABLE:
         return _UNREAD_BODY.match(event.sql) is not None
     if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
@@ -98,7 +98,8 @@ def unread(event: SchemaChange) -> bool:
 
 
 def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
-    """Statements that Canal drops: those of no table, the text of a REPLACE, and others by version."""
+    """Tests for an event that Canal drops: a statement that belongs to no table, the text of a REPLACE, others by
+    version."""
     version = settings.options.version
     if isinstance(event, LoggedStatement):
         return event.kind is StatementKind.REPLACE or (
@@ -120,7 +121,7 @@ def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
 
 
 def ddl_database(event: SchemaChange) -> str:
-    """The database of a statement: as typed where it creates or drops one, "" where Canal does not understand it."""
+    """The database of a statement: as typed if it creates or drops one, "" if Canal does not understand it."""
     if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
         if _COMMENT_BEFORE_NAME.search(event.sql):
             return ""
@@ -132,7 +133,7 @@ def ddl_database(event: SchemaChange) -> str:
 
 
 def text_table(event: LoggedStatement) -> tuple[str, str]:
-    """(database, table) of a text in the log."""
+    """(database, table) of a statement's text in the log."""
     if event.kind is StatementKind.ROWS_QUERY:
         return "", event.table
     return ("", "") if event.kind is StatementKind.ANNOTATION else (event.database, event.table)

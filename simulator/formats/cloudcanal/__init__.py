@@ -1,1 +1,1 @@
-"""CloudCanal (ClouGence; BladePipe abroad). Read `json` first; `sources` is what the product says of each system."""
+"""CloudCanal (ClouGence; BladePipe abroad). Read `json` first; `systems` has the product's facts of each source."""

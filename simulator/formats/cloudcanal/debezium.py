@@ -54,7 +54,7 @@ from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, Members, PerEvent, PerTable
 
-# The members in the order in which the page prints them; those that it does not print stand behind these.
+# The members in the page's order; members that it does not print follow them.
 PAGE_ORDER: Final = ("databaseName", "ddl", "op", "ts_ms", "after", "before", "source", "tableChanges")
 PAGE_SOURCE_ORDER: Final = ("ts_ms", "db", "schema", "table", "connector", "gtid", "file", "pos", "server_id")
 DEBEZIUM_VERSION: Final = "2.7.4.Final"
@@ -72,7 +72,7 @@ def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings[Deb
 
 
 def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
-    """What Debezium's `source` of MySQL has besides the printed members; a message has one row, its row 0."""
+    """Members of Debezium's MySQL `source` that the page does not print; a message has one row, its row 0."""
     return [
         Field("name", instance(settings)),
         Field("query", None),
@@ -85,7 +85,7 @@ def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
 
 
 def thread(log: Log) -> Any:
-    """The session's connection; null of DDL, of the full load, and of MariaDB, as Debezium has it."""
+    """The session's connection; null in DDL, in the full load and for MariaDB, as in Debezium."""
     if not isinstance(log, MysqlLog) or isinstance(log, MariadbLog):
         return None
     return {**by_row(per_entry(log.thread)), READ: None}
@@ -151,7 +151,7 @@ def payload(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
 
 
 def layout(settings: Settings[DebeziumOptions]) -> Layout:
-    """Raises OptionError for a schema of strings with values that are none."""
+    """The format's layout. Raises OptionError for a schema of strings with values that are no strings."""
     if settings.options.connect_schema and settings.options.value_types == "native":
         raise OptionError(
             "-f cloudcanal-debezium,connect_schema=on: with value_types=native the schema would call numbers strings; "

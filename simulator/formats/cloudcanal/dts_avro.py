@@ -36,7 +36,7 @@ from simulator.wire.avro import Container
 
 
 def schema(variant: str, *, ispk: bool) -> str:
-    """The schema as JSON text: DTS's, or with `isPk` in each field."""
+    """The schema as JSON text: DTS's, or one with `isPk` in each field."""
     if not ispk:
         return dts_record.schema(variant)
     text = files("simulator.formats.cloudcanal").joinpath("dts_record.avsc").read_text(encoding="utf-8")

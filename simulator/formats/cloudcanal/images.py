@@ -1,4 +1,4 @@
-"""The images of rows: what stands of a row in messages of each kind."""
+"""Row images: the columns of a row in messages of each kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.wire.fields import Rows
 
 
 class Images(NamedTuple):
-    """Of an inserted row, of an update after and before it, and of a deleted row."""
+    """Images of an inserted row, of an updated row after and before the update, and of a deleted row."""
 
     inserted: Rows
     after: Rows
@@ -23,20 +23,20 @@ class Images(NamedTuple):
     deleted: Rows
 
 
-# REPLICA IDENTITY with which old rows are their key.
+# REPLICA IDENTITY settings with which old rows have only their key.
 KEY_ALONE: Final = frozenset({"default"})
 
 
 def key_positions(table: Table) -> tuple[int, ...]:
-    """Positions of the key's columns, in table order."""
+    """Indexes of the key's columns, in table order."""
     return tuple(sorted(table.key_positions))
 
 
 def images(settings: Settings[CommonOptions], *, array: bool, changed: bool = False) -> Images:
-    """`array`: rows stand in an array; `changed`: an update shows only the changed columns of the row before it.
+    """Row images by kind. `array`: rows are in an array; `changed`: the before image has only the changed columns.
 
-    With `increLogMinimal` an update has the key and the changed columns, a deleted row its key. Of PostgreSQL without
-    REPLICA IDENTITY FULL old rows are the key alone.
+    With `increLogMinimal` an update has the key and the changed columns, a deleted row its key. In PostgreSQL without
+    REPLICA IDENTITY FULL, old rows have only the key.
     """
     options = settings.options
     row = partial(Rows, array=array)

@@ -69,17 +69,17 @@ SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 
 
 def by_kind(rows: Any, ddl: Any, end: Any) -> dict[Kind, Any]:
-    """The same for all kinds that change rows, others for DDL and for the end of a transaction."""
+    """A member by kind: one value for all row changes, others for DDL and for the end of a transaction."""
     return {**by_row(rows, ddl), COMMIT: end}
 
 
 def schema(table: Table) -> str:
-    """The schema; where a source has none, the database once more."""
+    """The schema; the database again, if the source has no schemas."""
     return table.id.schema or table.id.database
 
 
 def fields(settings: Settings[BatchedOptions], is_ddl: tuple[str, ...] = ("isDdl",)) -> tuple[Field, ...]:
-    """The members in wire order; `is_ddl` are the names of the one that marks DDL."""
+    """The members in wire order; `is_ddl`: the names of the member that marks DDL."""
     options = settings.options
     row = images(settings, array=True, changed=options.old_image == "changed")
     deleted: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """Keys, headers and tags of CloudCanal's messages.
 
-Records have neither key nor headers unless the options say so. RocketMQ's keys and tags hold the key's values and the
+By default records have neither key nor headers. RocketMQ's keys hold the values of the row's key, its tags the
 database, schema, table and action (release 1.0.3); their text is a decision. RabbitMQ's queue and routing key are the
 topic.
 """
@@ -25,7 +25,7 @@ from simulator.model import Event, SchemaChange, Table
 from simulator.text.json_style import FASTJSON2, escape, quote
 from simulator.text.template import Piece, join, repeat
 
-# RocketMQ's keys of a message: at most so many rows, and bytes (its properties have room for 32 KiB).
+# Limits of RocketMQ's keys of a message: number of rows, and bytes (all properties share 32 KiB).
 KEYS_ROWS: Final = 100
 KEYS_BYTES: Final = 8192
 
@@ -45,7 +45,7 @@ class Metadata:
         return [{"name": name, "value": value.encode()} for name, value in self.headers]
 
     def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
-        """One entry per message."""
+        """Columns of the metadata, one entry per message."""
         count, table, kind = len(packed), packed.changes.table, packed.changes.kind
         columns: dict[str, pa.Array] = {}
         if self.headers:
@@ -61,7 +61,7 @@ class Metadata:
         return columns if key is None else {**columns, "key": key.cast(pa.binary())}
 
     def event(self, event: Event) -> Mapping[str, Any]:
-        """The same of a DDL statement."""
+        """Metadata of a DDL statement."""
         assert isinstance(event, SchemaChange)
         table = subject(event, self.settings)
         columns: dict[str, Any] = {"headers": self._headers} if self.headers else {}
@@ -75,7 +75,7 @@ class Metadata:
         return self.values.text(packed.changes.table.columns[position], packed.changes.image()[position].take(rows))
 
     def _primary_key(self, packed: PackedBatch) -> pa.Array | None:
-        """`{"id":"7"}`: the key of a message's first row; None for a table without one."""
+        """Key of a message's first row: `{"id":"7"}`; None for a table without a key."""
         table, first = packed.changes.table, pa.array(packed.starts[:-1])
         pieces: list[Piece] = []
         for position in table.key_positions:
@@ -84,7 +84,7 @@ class Metadata:
         return join([*pieces, "}"], len(packed)) if pieces else None
 
     def _rocketmq_keys(self, packed: PackedBatch) -> pa.Array:
-        """`7_a 8_b`: the key values of each row; none for a table without a key."""
+        """The key values of each row: `7_a 8_b`; empty for a table without a key."""
         table, every = packed.changes.table, pa.array(np.arange(len(packed.changes)))
         texts = [self._texts(packed, position, every).fill_null("") for position in table.key_positions]
         rows = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
@@ -95,10 +95,10 @@ class Metadata:
 
 
 def metadata(values: Values, settings: Settings[CommonOptions], delay_ms: int = 0) -> Metadata | None:
-    """Key, headers and tag as the options say; None where there is nothing."""
+    """Key, headers and tag by the options; None if messages have none of them."""
     broker, key, pairs = settings.broker, settings.options.key, settings.options.custom_header
     if broker == "rabbitmq" and delay_ms:
-        # what the exchange of RabbitMQ's plug-in for delayed messages reads (release 3.3.1.0)
+        # header of RabbitMQ's plug-in for delayed messages (release 3.3.1.0)
         pairs = (*pairs, ("x-delay", str(delay_ms)))
     if broker != "rocketmq" and key == "none" and not pairs:
         return None
@@ -106,7 +106,7 @@ def metadata(values: Values, settings: Settings[CommonOptions], delay_ms: int = 
 
 
 def fitting(keys: list[str]) -> str:
-    """The keys with blanks between, as many as fit."""
+    """The keys joined by blanks, as many as fit."""
     while len(keys) > 1 and len(" ".join(keys).encode()) > KEYS_BYTES:
         keys = keys[:-1]
     return " ".join(keys)

@@ -1,4 +1,4 @@
-"""What `-f` takes for the formats of CloudCanal. Names in camel case are the product's own parameters."""
+"""Options of CloudCanal's formats. Names in camel case are the product's own parameters."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from simulator.formats.options import (
 )
 from simulator.sources.mysql.log import SERVER_ID, SERVER_UUID
 
-# Rules of topics whose names do not begin with the instance.
+# Topic rules whose names do not begin with the instance.
 WITHOUT_INSTANCE: Final = tuple(rule for rule, (pattern, _) in RULES.items() if "{instance}" not in pattern)
-# Rules of topics that a database has as a whole.
+# Topic rules with one topic per database.
 WITHOUT_TABLE: Final = ("SOURCE_INS_DB_BY_DOT", "SOURCE_INS_DB_BY_PERCENT")
 # Kinds of DDL that a job may publish.
 STATEMENTS: Final = ("create", "alter", "rename", "truncate", "drop", "index", "database")
@@ -67,7 +67,7 @@ BINLOGS: Final = ("mariadb", "mysql")
 
 @dataclass(frozen=True, kw_only=True)
 class JobOptions:
-    """What all formats take: topics, partitions, keys, headers, and what is published."""
+    """Options of all formats: topics, partitions, keys, headers, and the kinds of events to publish."""
 
     instance: str | None = option(
         None,
@@ -122,7 +122,7 @@ class JobOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions(JobOptions):
-    """What all JSON formats take: how values look, and what stands in messages."""
+    """Options of all JSON formats: texts of values, and contents of messages."""
 
     timestamp_zone: str = option(
         "UTC",
@@ -185,7 +185,7 @@ class CommonOptions(JobOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchedOptions(CommonOptions):
-    """What the formats with several rows in a message take."""
+    """Options of the formats with several rows per message."""
 
     batch_rows: int = option(1, "batchWriteSize: at most so many rows in a message.", parse=positive, decided=True)
     batch_scope: Literal["partition", "transaction", "statement"] = option(

@@ -1,6 +1,6 @@
-"""Which rows share a message: those of a statement, of a transaction, or of neighbours in a partition.
+"""Packing of rows into messages: rows of a statement, of a transaction, or adjacent rows of a partition.
 
-Rows of one message are of one table and kind; halves of split updates and marks stand alone.
+The rows of a message have one table and kind; halves of split updates and marks have their own messages.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ WINDOW_TURNS: Final = 256
 
 @dataclass(frozen=True)
 class Batches(Packing):
-    """Up to `rows` rows share a message, counted in each partition: rows of a statement, or rows of one table and kind
-    that follow each other in a transaction, or in a partition, committed in the same `window_ms`. Rows of the full load
-    that follow each other share messages under any scope.
+    """Up to `rows` rows of a partition share a message: rows of a statement, or adjacent rows of one table and kind in
+    a transaction, or in a partition if they were committed in the same `window_ms`. Adjacent rows of the full load
+    share messages under any scope.
 
-    An update that leaves a row as an earlier one of the same event left it begins an event of its own.
+    An update whose result repeats an earlier row of the event begins another event.
     """
 
     rows: int
@@ -51,7 +51,7 @@ class Batches(Packing):
         return Events(starts, changed_by_column(batch), self.rows)
 
     def _begins(self, batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-        """Which rows share no event with the row before."""
+        """Marks each row that shares no event with the row before."""
         envelope = batch.envelope
         begins = np.ones(len(batch), dtype=bool)
         if batch.kind is READ:
@@ -59,7 +59,7 @@ class Batches(Packing):
         elif self.scope == "statement":
             begins = begins_of_statements(batch)
         else:
-            # the transaction has no other change between them: nothing is overtaken
+            # the transaction has no other change between them, so no row overtakes another
             begins[1:] = (np.diff(envelope.txn) != 0) | (np.diff(envelope.seq) != 1)
         if batch.kind is UPDATE:
             begins[repeats(batch, np.cumsum(begins))] = True
@@ -71,7 +71,7 @@ class Batches(Packing):
             return
         batches, history = changes.batches, changes.history
         addressed = [to.changes(batch) for batch in batches]
-        # a statement ends all messages, and so does the end of a window
+        # DDL statements and ends of windows end all messages
         ends = [event.order for event in changes.events if isinstance(event, SchemaChange)]
         unit = self.window_turns(history.block_turns)
         first, last = min(int(b.envelope.turn.min()) for b in batches), max(int(b.envelope.turn.max()) for b in batches)
@@ -89,7 +89,7 @@ class Batches(Packing):
 
 
 def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
-    """The number of these order keys that are below each change's."""
+    """Number of these order keys that are below the key of each change."""
     behind = 0 * envelope.turn
     for end in ends:
         behind += (envelope.turn > end.turn) | ((envelope.turn == end.turn) & (envelope.ordinal > end.ordinal))
@@ -97,7 +97,7 @@ def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
 
 
 def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
-    """Updates that leave a row just like an earlier one of their event did, since the last of these."""
+    """Updates whose result repeats an earlier row of their event, counted since the last such update."""
     shared = np.flatnonzero((np.bincount(event) > 1)[event])
     if not len(shared):
         return []
@@ -108,10 +108,10 @@ def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
         same = np.unique(same * (len(codes.dictionary) + 1) + values + 1, return_inverse=True)[1].astype(np.int64)
     order = np.argsort(same, kind="stable")
     again = np.flatnonzero(np.diff(same[order]) == 0)
-    # of each repeat: its place and that of the row before it that is the same
+    # for each repeat: its index, and the index of the earlier equal row
     found: list[int] = []
     pairs = sorted(zip(shared[order[again + 1]].tolist(), shared[order[again]].tolist(), strict=True))
-    began: dict[int, int] = {}  # event to the last row that begins another
+    began: dict[int, int] = {}  # event → the last row that begins another message
     for row, earlier in pairs:
         if earlier >= began.get(int(event[row]), -1):
             began[int(event[row])] = row
@@ -120,10 +120,10 @@ def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
 
 
 def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequence[Ints]) -> list[Ints]:
-    """For each row the number of its run, by batch. `batches` are all those of a block, and `to` their destinations.
+    """The run number of each row, by batch. `batches`: all batches of a block; `to`: their destinations.
 
-    Rows of a run are neighbours in their partition, of one batch, and have equal numbers in each of `apart`. Each half
-    of a split update and each mark is a run of its own.
+    The rows of a run belong to one batch, are adjacent in their partition, and have equal numbers in each of `apart`.
+    Each half of a split update and each mark is a run.
     """
     sizes = [len(batch) for batch in batches]
     turn = np.concatenate([batch.envelope.turn for batch in batches])
@@ -147,10 +147,10 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
 
 
 def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBatch:
-    """The messages of a batch, in the order of their first rows: each run is cut into messages of at most `most` rows.
+    """The messages of a batch, ordered by first row: each run is cut into messages of at most `most` rows.
 
-    A message has the times of its last row. An update that leaves a row just like an earlier one of its message begins
-    another message.
+    A message has the times of its last row. An update whose result repeats an earlier row of its message begins another
+    message.
     """
     count, rows = len(batch), np.arange(len(batch))
     if batch.kind is UPDATE:

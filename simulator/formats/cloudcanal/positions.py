@@ -1,8 +1,8 @@
-"""Where a change is in its source's log, as members of `source` in CloudCanal's Debezium envelope.
+"""Log positions of changes, as members of `source` in CloudCanal's Debezium envelope.
 
-The page prints MySQL's. Those of other sources are the members of Debezium's connectors, of OceanBase the transaction
-alone, which is a decision. Rows of
-the full load have the position at which the log begins, and null where Debezium's snapshots have null.
+The page prints MySQL's. Decided here: other sources have the members of Debezium's connectors, OceanBase only the
+transaction. Rows of the full load have the position at which the log begins, and null where Debezium's snapshots have
+null.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from simulator.wire.fields import Field
 
 
 def logged(value: Any) -> dict[Any, Any]:
-    """What changes and statements have, and rows of the full load have not."""
+    """A value of changes and statements; rows of the full load have null."""
     return {**dict.fromkeys((*ROW_KINDS, DDL), value), READ: None}
 
 
 def mysql_position(log: MysqlLog, settings: Settings[DebeziumOptions]) -> list[Field]:
-    """File and offset in the binary log; the transaction's GTID, null where the source has none."""
+    """File and offset in the binary log; the transaction's GTID, null if the source has none."""
     server = settings.options.server_uuid
     return [
         Field("file", per_entry(log.file)),
@@ -80,7 +80,7 @@ def sqlserver_position(log: SqlserverLog, settings: Settings[DebeziumOptions]) -
 
 
 POSITIONS: Final[tuple[tuple[type[Log], Callable[[Any, Settings[DebeziumOptions]], list[Field]]], ...]] = (
-    (OceanbaseLog, oceanbase_position),  # before those of the systems that it is like
+    (OceanbaseLog, oceanbase_position),  # before the systems that it is compatible with
     (MongodbLog, mongodb_position),
     (MysqlLog, mysql_position),
     (OracleLog, oracle_position),

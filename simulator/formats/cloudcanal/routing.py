@@ -1,11 +1,11 @@
-"""Where CloudCanal sends messages, the same for its four formats.
+"""CloudCanal's routing, the same for its four formats.
 
 Pages: Kafka as a target, `api_datajob_mapping`, `api_datajob_schema`.
 
 * Topics are named by a rule. A DDL statement goes to partition 0 of its table's topic, once, or to `ddlTopic`.
 * The hash of the key's values is not published. Here it is that of Alibaba Canal, without the database: the XOR of the
-  values' Java hashes, of texts as the JSON formats have them by default, whatever a message has. A table without key
-  columns has partition 0.
+  Java hashes of the values. Their texts are the JSON formats' default texts, in every format and with any options. A
+  table without key columns has partition 0.
 """
 
 from __future__ import annotations

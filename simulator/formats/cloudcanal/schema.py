@@ -5,8 +5,8 @@ An article of the vendor's blog (020) prints this of its own shape:
     {"fields":[{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,"type":"int(11)"},…],
     "type":"struct"},…],"type":"struct"}
 
-It does not print `source` and the scalars; that those are `{"field":"op","type":"string"}` and the like is a decision.
-Fields stand in the order of the payload's members.
+It does not print `source` and the scalars; decided here: they are `{"field":"op","type":"string"}` and so on. Fields
+have the order of the payload's members.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simulator.model import ABSENT, DDL, INSERT, Kind, SchemaChange, Table
 from simulator.text.json_style import Style
 from simulator.wire.fields import Field, Members, json_text
 
-# Types of the scalar members, and those that differ for a type library; all others are strings.
+# Types of the scalar members, and the exceptions of a type library; all others are strings.
 TYPES: Final[Mapping[str, str]] = {
     "event_serial_no": "int64", "lsn": "int64", "ord": "int32", "pos": "int64", "redo_thread": "int32", "row": "int32",
     "server_id": "int64", "ssn": "int64", "thread": "int64", "ts_ms": "int64", "xmin": "int64",
@@ -57,7 +57,7 @@ def statement_schema(
 def members(
     payload: Sequence[Field], kind: Kind, table: Table | None, settings: Settings[DebeziumOptions]
 ) -> list[dict[str, Any]]:
-    """The vendor's descriptions of the members that messages of a kind have."""
+    """The vendor's descriptions of the members of a kind of message."""
     described: list[dict[str, Any]] = []
     for field in payload:
         value = field.on(kind)
@@ -91,8 +91,8 @@ def columns(table: Table, settings: Settings[DebeziumOptions]) -> list[dict[str,
 def connect(
     table: Table | None, payload: Sequence[Field], settings: Settings[DebeziumOptions], kind: Kind = INSERT
 ) -> dict[str, Any]:
-    """The same members as Kafka Connect's JSON converter describes them; columns are optional strings, as the values
-    are."""
+    """The members as Kafka Connect's JSON converter describes them; columns are optional strings, like their
+    values."""
     name = ".".join(part for part in (instance(settings), *_names(table)) if part)
     fields: list[dict[str, Any]] = []
     for field in payload:

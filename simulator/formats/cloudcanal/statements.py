@@ -1,8 +1,8 @@
-"""Actions of rows and DDL; which DDL CloudCanal publishes, of which table, with which text and `tableChanges`.
+"""Actions of rows and DDL; the DDL that CloudCanal publishes, its table, its text and its `tableChanges`.
 
-The choices of a job are CREATE, ALTER, RENAME and TRUNCATE; an ALTER TABLE is ALTER whatever its items are. A statement
-about several tables is a message for each, in that table's topic. Decisions: the actions of statements about indexes
-and databases, which are published only when asked for.
+A job can choose CREATE, ALTER, RENAME and TRUNCATE; an ALTER TABLE is always ALTER, whatever its items are. A statement
+about several tables becomes one message per table, in that table's topic. Decisions: the actions of statements about
+indexes and databases, which are published only on request.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ def _old_truncate(event: SchemaChange, settings: Settings[CommonOptions]) -> boo
 
 
 def subject(event: SchemaChange, settings: Settings[CommonOptions]) -> Table | None:
-    """The table of a statement, as it was subscribed: the old one of a rename, unless the option says so."""
+    """The table of a statement, as it was subscribed: for a rename the old one, unless the option chooses the new."""
     if event.kind is SchemaChangeKind.RENAME_TABLE and settings.options.rename_table == "new":
         return event.after
     return table_of(event)
 
 
 def columns_after(event: SchemaChange) -> tuple[Column, ...]:
-    """The columns after the statement; none of a dropped table."""
+    """The columns after the statement; empty for a dropped table."""
     return event.after.columns if event.after else ()
 
 
@@ -100,21 +100,21 @@ def sql(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
 
 
 def unqualified(text: str, database: str) -> str:
-    """A statement without this database before names; texts in quotes stay.
+    """A statement without this database before names; quoted texts stay.
 
     >>> unqualified("ALTER TABLE `shop`.t ADD c int COMMENT 'shop.t'", "shop")
     "ALTER TABLE t ADD c int COMMENT 'shop.t'"
     """
     name = re.escape(database)
     qualifier = re.compile(rf"(?<![\w`$.])(?:`{name}`|{name})\s*\.\s*(?=[`\w])", re.IGNORECASE)
-    parts = _QUOTED.split(text)  # what is between quotes stands at odd places
+    parts = _QUOTED.split(text)  # quoted texts have odd indexes
     parts[::2] = [qualifier.sub("", part) for part in parts[::2]]
     return "".join(parts)
 
 
 def table_changes(event: SchemaChange, settings: Settings[CommonOptions]) -> Any:
-    """`tableChanges`: the table after the statement, columns in table order from position 0. ABSENT of sources
-    other than MySQL's family, and where the statement is about no table."""
+    """`tableChanges`: the table after the statement, columns in table order from position 0. ABSENT for sources
+    outside MySQL's family, and for statements that belong to no table."""
     if not library_of(settings).table_changes or subject(event, settings) is None:
         return ABSENT
     columns = [

@@ -1,4 +1,4 @@
-"""What CloudCanal says of each source: a row a source.
+"""CloudCanal's facts of each source, one row per source.
 
 Pages: the pages of links, `api_datajob_mapping` (ids of instances), and the release notes up to 5.4.0.0. Only MySQL's
 `connector` is printed anywhere; the others are decisions.
@@ -21,11 +21,11 @@ SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A type library of the product, and what holds for all systems that share it.
+    """A type library of the product, and the facts that all its systems share.
 
-    * `types`: its rows of `types.csv`; `style`: how the source's catalogue spells types; empty: as the version's SHOW
-      CREATE TABLE does.
-    * `instance`: how ids of instances begin.
+    * `types`: its rows of `types.csv`; `style`: the spelling of types in the source's catalogue; empty: the spelling of
+      the version's SHOW CREATE TABLE.
+    * `instance`: prefix of instance ids.
     * `event_ms`: the time at the source; `table_changes`: DDL has this member.
     * `triggers`: triggers report DDL.
     """
@@ -40,10 +40,10 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A row: the type library, the data source's type as the product spells it, and the kinds of broker that links from
-    it lead to (none from GaussDB: of its family the product reads openGauss). `log_blobs`: the log shows BLOBs, which
-    LogMiner does only with `oraLmLobEnable` (5.5.0.0). `types`: rows of `types.csv` that it has instead of its
-    library's."""
+    """A row: the type library, the data source's type in the product's spelling, and the kinds of broker that the
+    product links it to (none for GaussDB: of its family the product reads openGauss). `log_blobs`: the log shows BLOBs;
+    LogMiner does so only with `oraLmLobEnable` (5.5.0.0). `types`: rows of `types.csv` that replace those of the
+    library."""
 
     library: Library
     connector: str

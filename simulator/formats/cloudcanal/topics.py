@@ -10,11 +10,11 @@ from typing import Final, Literal, TypeAlias
 from simulator.delivery.routing import Topics
 from simulator.model import TableId
 
-# The default topic of a job that names none.
+# The default topic of a job without one.
 DEFAULT_TOPIC: Final = "cloudcanal"
 Case: TypeAlias = Literal["kept", "lower", "upper"]
 
-# Pattern and case; {schema} and the separator behind it are left out for sources without schemas.
+# Pattern and case; {schema} and the separator after it are left out for sources without schemas.
 RULES: Final[Mapping[str, tuple[str, Case]]] = {
     "SOURCE_INS_DB_TABLE_BY_DOT": ("{instance}.{database}.{table}", "kept"),
     "SOURCE_INS_DB_SCHEMA_TABLE_BY_DOT": ("{instance}.{database}.{schema}.{table}", "kept"),
@@ -36,9 +36,9 @@ RULES: Final[Mapping[str, tuple[str, Case]]] = {
 
 @dataclass(frozen=True)
 class TableTopics(Topics):
-    """Topics of tables; what has no table goes to the `default` one, which no table's topic is.
+    """Topics of tables; events without a table go to the `default` topic, which no table has.
 
-    With `mapped` (None: every table is) so do tables that were not there when the job was made."""
+    `mapped`: the tables that existed when the job was made (None: all tables); other tables go there, too."""
 
     default: str = ""
     mapped: frozenset[TableId] | None = None
@@ -47,7 +47,7 @@ class TableTopics(Topics):
         return self if self.mapped is None else replace(self, mapped=frozenset(tables))
 
     def named(self, pattern: str | None) -> Topics:
-        """The topics by the pattern of `--to`, which is that of all tables."""
+        """The topics by the pattern of `--to`, which applies to all tables."""
         return replace(self, pattern=pattern, case="kept", mapped=None) if pattern else self
 
     def of(self, at: TableId, pattern: str | None = None) -> str:
@@ -58,12 +58,12 @@ class TableTopics(Topics):
 
 
 def default_rule(*, schemas: bool, dots: bool) -> str:
-    """The rule of new jobs. RocketMQ takes no dots in names, so there it separates with `%` (a decision)."""
+    """The rule of new jobs. RocketMQ allows no dots in names, so `%` separates them there (a decision)."""
     return f"SOURCE_INS_DB_{'SCHEMA_' if schemas else ''}TABLE_BY_{'DOT' if dots else 'PERCENT'}"
 
 
 def topics(rule: str, *, schemas: bool, instance: str, default: str | None) -> Topics:
-    """Topics named by a rule; `default` is the topic of DEFAULT_TOPIC, and of new tables if it is given."""
+    """Topics named by a rule; `default` is the topic of DEFAULT_TOPIC and, if given, of new tables."""
     pattern, case = RULES[rule]
     if not schemas:
         pattern = re.sub(r"\{schema\}[.%:]", "", pattern)

@@ -24,7 +24,7 @@ from simulator.wire.fields import PerTable
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A row: the code of a type, that of java.sql.Types, and the product's own name of it, if it has one."""
+    """A row: the product's code of a type, the code of java.sql.Types, and the product's own name, if any."""
 
     code: int
     standard: int
@@ -46,7 +46,7 @@ def type_of(column: Column, system: System) -> Type:
 
 
 def code(column: Column, settings: Settings[CommonOptions]) -> int:
-    """The column's `jdbcType`; unsigned columns have that of the signed type, but for OceanBase's."""
+    """The column's `jdbcType`; unsigned columns have the signed type's, except OceanBase's."""
     type = type_of(column, system_of(settings))
     return type.standard if settings.options.oracle_std_codes else type.code
 

@@ -1,1 +1,1 @@
-"""Column values as CloudCanal writes them. Read `cells` first; a type library of the product has a module each."""
+"""Column values as CloudCanal writes them. Read `cells` first; each type library of the product has a module."""

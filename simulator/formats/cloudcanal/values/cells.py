@@ -1,8 +1,8 @@
-"""How CloudCanal writes the values of a column: strings, whatever the type, in all of its JSON formats.
+"""Column values in CloudCanal's JSON formats: strings for every type.
 
 Pages: "Message Format" (its examples hold strings only) and release notes: zero dates may be replaced
 (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`), LogMiner shows no BLOB (`oraLmLobEnable`,
-5.5.0.0). What a source has beyond these is written in its own text, which is a decision.
+5.5.0.0). Decided here: all other values are written in the source's own text.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, rendered
 
-# Digits of a fraction that the full load prints.
+# Fraction digits that the full load prints.
 MILLISECONDS: Final = 3
 
-# By the rows of `types.csv`; imported when a run needs them.
+# Modules by the library names in `types.csv`; imported when a run needs them.
 _HERE: Final = "simulator.formats.cloudcanal.values"
 LIBRARIES: Final[Mapping[str, str]] = {
     "mongodb": f"{_HERE}.mongodb:VALUES",
@@ -46,7 +46,7 @@ LIBRARIES: Final[Mapping[str, str]] = {
 
 
 def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = False) -> Cell:
-    """How a column's values are written; `scanned`: by the full load. Raises UnsupportedType."""
+    """Writer of a column's values; `scanned`: of the full load. Raises UnsupportedType."""
     options, type, system = settings.options, column.type, system_of(settings)
     family = settings.source.family(type)
     values: Values = registry.load("type library", LIBRARIES, system.library.types)
@@ -74,7 +74,7 @@ def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = F
 
 
 def known(settings: Settings[CommonOptions], column: Column) -> Known | None:
-    """Geometries have no reference system, and Oracle's BLOB is in rows of the full load alone."""
+    """The known part of a column: geometries lack their SRID; only rows of the full load have Oracle's BLOBs."""
     options, type, system = settings.options, column.type, system_of(settings)
     values: Values = registry.load("type library", LIBRARIES, system.library.types)
     if settings.source.family(type) == "geometry" and values.geometry is not None:
@@ -83,7 +83,7 @@ def known(settings: Settings[CommonOptions], column: Column) -> Known | None:
 
 
 def loaded(settings: Settings[CommonOptions], column: Column) -> bool:
-    """Whether the full load cuts a column's values: to milliseconds, unless `full_datetime=log`."""
+    """Tests whether the full load cuts a column's values to milliseconds; `full_datetime=log` prevents it."""
     is_time = settings.source.family(column.type) in ("datetime", "timestamptz")
     values: Values = registry.load("type library", LIBRARIES, system_of(settings).library.types)
     return (
@@ -95,7 +95,7 @@ def loaded(settings: Settings[CommonOptions], column: Column) -> bool:
 
 
 def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[pa.Array], pa.Array]:
-    """The texts with `defaultZeroDate` in the place of zero dates."""
+    """The texts with `defaultZeroDate` in place of zero dates."""
     if not instead:
         return text
 
@@ -109,7 +109,7 @@ def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[
 def calendar_piece(
     render: Any, text: Callable[[pa.Array], pa.Array], type: ColumnType, **options: Any
 ) -> Callable[[pa.Array], Piece] | None:
-    """Dates and times of the calendar as pieces, others by `text`, which replaces zero dates."""
+    """Dates and times of the calendar as pieces; the others by `text`, which replaces zero dates."""
     piece = PIECES.get(binlog_text.datetime_fixed if render is as_logged else render)
     if piece is None:
         return None
@@ -136,13 +136,13 @@ def well_known(
 
 
 def plain_float(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Java's digits without an exponent: `10000000000`, `0.0001`; a whole number below ten million keeps its `.0`."""
+    """Java's digits without an exponent: `10000000000`, `0.0001`; whole numbers below ten million keep their `.0`."""
     return distinct_text(binlog_text.float_(array, type), lambda text: format(Decimal(text), "f"))
 
 
 def writer(fields: tuple[Field, ...], settings: Settings[CommonOptions]) -> ByKind:
-    """An encoder, and one for rows of the full load, whose timestamps look different; texts that are hashed look the
-    same in both phases (release 3.4.1.0)."""
+    """An encoder of changes, and one of full-load rows, whose timestamps look different. The texts that are hashed are
+    the same in both phases (release 3.4.1.0)."""
 
     def check(table: Table) -> None:
         for column in table.columns:

@@ -1,4 +1,4 @@
-"""Texts of values by family of types, as most type libraries have them, and what a library says of its own.
+"""Texts of values by family of types, as most type libraries have them; and the settings of a library.
 
 Pages: release notes: binaries are hexadecimal "to unify" (5.2.1.0), BIT with more than one bit too (4.6.0.0), the full
 load prints times with three digits of a fraction (4.7.1.0). Decisions: upper-case digits, numbers as Java prints them.
@@ -41,7 +41,7 @@ TEXT: Final[Mapping[str, Text]] = {
         ("text", "json", "xml", "interval", "zoned", "array", "range", "document", "uuid"), binlog_text.text
     ),
 }
-# Texts of these families hold no character that JSON escapes.
+# Texts of these families have no character that JSON escapes.
 SAFE: Final = frozenset({"integer", "bit", "time", "year", "binary", "boolean", "objectid"})
 
 
@@ -50,7 +50,7 @@ def carrier(array: pa.Array) -> pa.DataType:
 
 
 def as_logged(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
-    """A timestamp with as many digits as the column has; beyond microseconds only its whole seconds move."""
+    """A timestamp with the column's fraction digits; with more than six digits only whole seconds are converted."""
     if not pa.types.is_string(carrier(array)):
         return binlog_text.datetime_fixed(array, type, zone=zone)
     return array if zone is None else distinct_text(array, lambda text: _moved(text, zone))
@@ -63,19 +63,18 @@ def _moved(text: str, zone: str) -> str:
 
 
 def with_millis(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
-    """A timestamp with three digits."""
+    """A timestamp with three fraction digits."""
     texts = as_logged(array, replace(type, length=3), zone)
     return pc.utf8_slice_codeunits(decoded(texts), 0, 23) if pa.types.is_string(carrier(array)) else texts
 
 
 @dataclass(frozen=True)
 class Values:
-    """How the values of a type library look.
+    """Texts of the values of a type library.
 
-    `texts` by family of types. `timestamp` as later changes show them, `scanned` as the full load; types of the family
-    timestamptz, and those that `local` names, are shown in `srcTimeZone`. `geometry` reads (SRID, well-known text) of a
-    stored geometry. `digits`: those of a timestamp's fraction. `finite`: floats
-    are never NaN nor infinite, so they may be JSON numbers.
+    `texts`: by family of types. `timestamp`: in changes; `scanned`: in the full load; types of the family timestamptz
+    and those in `local` are shown in `srcTimeZone`. `geometry`: reads (SRID, well-known text) from a stored geometry.
+    `digits`: fraction digits of a timestamp. `finite`: floats are never NaN or infinite, so they may be JSON numbers.
     """
 
     texts: Mapping[str, Text]

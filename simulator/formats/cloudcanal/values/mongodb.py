@@ -1,8 +1,7 @@
-"""MongoDB's values: texts, dates in a zone (release notes; default UTC), and extended JSON for what is nested.
+"""MongoDB's values: texts, dates in a zone (release notes; default UTC), and extended JSON for nested values.
 
-All but the zone is a decision. Documents and arrays, and the types that no other system has, are the text that
-MongoDB's Java driver writes by default (JsonMode.RELAXED): numbers plain, dates from 1970 to 9999 as ISO 8601, a blank
-after colons and commas.
+All but the zone is a decision. Documents, arrays and types that only MongoDB has are the default text of MongoDB's
+Java driver (JsonMode.RELAXED): numbers plain, dates from 1970 to 9999 as ISO 8601, a blank after colons and commas.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from simulator.sources.mongodb.values import extended_text
 from simulator.text import mysql as binlog_text
 from simulator.text.java import numbers as java
 
-# Texts that the driver may write differently: with escapes, wrappers, numbers that Java prints with an exponent or with
-# more digits.
+# Matches texts that the driver may write differently: escapes, wrappers, numbers that Java prints with an exponent or
+# with more digits.
 _SUSPECT: Final = r'[^ -~]|\\|"\$|[0-9]{7}\.|\.[0-9]{7}|[ \[]-?0\.00|[0-9]e'
 
 
@@ -49,7 +48,7 @@ def document(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def relaxed(value: Any) -> str:
-    """A value inside a document or array, neither of both itself, as the driver writes it.
+    """A scalar inside a document or array, as the driver writes it.
 
     >>> relaxed("é\\x7f"), relaxed(bson.Long(7)), relaxed(float("nan")), relaxed(bson.Date(-1))
     ('"é\\\\u007f"', '7', '{"$numberDouble": "NaN"}', '{"$date": {"$numberLong": "-1"}}')

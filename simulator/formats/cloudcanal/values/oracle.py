@@ -1,4 +1,4 @@
-"""Oracle's values: a NUMBER without zeros at its end, since the redo log knows no scale (a decision)."""
+"""Oracle's values: a NUMBER without trailing zeros, since the redo log has no scale (a decision)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's and GaussDB's values: as the server prints them, but for booleans and bytes (a decision)."""
+"""PostgreSQL's and GaussDB's values: as the server prints them, except booleans and bytes (a decision)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import offsets_us, whole_numbers
 from simulator.text.postgresql import column_text
 
-# More than a day from the ends of the calendar, so that no zone leads out of it.
+# More than a day from the ends of the calendar, so that no time zone exceeds it.
 _FIRST_US: Final = (FIRST_DAY + 2) * US_PER_DAY
 _LAST_US: Final = 2_932_894 * US_PER_DAY
 
@@ -30,7 +30,7 @@ def boolean(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def numeric(array: pa.Array, type: ColumnType) -> pa.Array:
-    """A number with its declared scale; others are carried as text, `NaN` too."""
+    """A number with its declared scale; other numbers, and `NaN`, are carried as text."""
     return decimal_text.decimal_plain(array, type) if pa.types.is_decimal(array.type) else decoded(array)
 
 
@@ -45,7 +45,7 @@ def timestamp(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
 
 
 def millis(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
-    """Three digits of a fraction and no offset, as the full load prints timestamps, and MongoDB's dates look.
+    """Timestamps with three fraction digits and no offset, as in the full load and in MongoDB's dates.
 
     >>> millis(pa.array([500_000, 253_402_300_800_000_000]).cast(pa.timestamp("us")), ColumnType(""), None).to_pylist()
     ['1970-01-01 00:00:00.500', '10000-01-01 00:00:00.000']
@@ -62,7 +62,7 @@ def millis(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
 
 
 def show_millis(us: int, offset_us: int) -> str:
-    """A timestamp beyond the calendar of other systems.
+    """A timestamp outside the calendar of other systems.
 
     >>> show_millis(-62_135_596_800_001_000, 0), show_millis(253_402_300_799_999_000, 3_600_000_000)
     ('0001-12-31 23:59:59.999 BC', '10000-01-01 00:59:59.999')

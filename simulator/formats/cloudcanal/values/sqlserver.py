@@ -1,4 +1,4 @@
-"""SQL Server's values: times with as many digits as it stores, GUIDs in capitals; all decisions."""
+"""SQL Server's values: times with all stored digits, GUIDs in capitals; all of this is decided here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def uuid(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def other(array: pa.Array, type: ColumnType) -> pa.Array:
-    """A hierarchyid as the path that it prints, a sql_variant as its value's text."""
+    """A hierarchyid as its path, a sql_variant as its value's text."""
     return distinct_text(array, node) if type.name == "hierarchyid" else binlog_text.text(array, type)
 
 
