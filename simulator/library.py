@@ -345,7 +345,7 @@ class Simulation:
 
 
 def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
-    """What a row is known by: its key, or all of it; documents and arrays as their text."""
+    """Identity of a row: its key, or all columns without one; documents and arrays as their text."""
     return tuple(repr(row.get(name)) for name in columns or row)
 
 
@@ -381,7 +381,7 @@ def _path(given: str | Path | None) -> Path | None:
 
 
 def _ending(subject: Subject, span: Span, *, route: str | None, topic: str | None = None, partitions: int) -> Job:
-    """The job of a run that has an end. Raises UsageError."""
+    """The job of a run. Raises UsageError if the run has no end."""
     check_texts(route=route, topic=topic)
     check_whole("partitions", partitions, 1)
     job = job_of(subject).addressed(route=route, topic=topic, partitions=Partitions(partitions))

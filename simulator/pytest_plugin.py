@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 # A broker of yours instead of the one in the test process: `CDCSIM_KAFKA=localhost:9092 pytest`.
 BROKER_VARIABLE: Final = "CDCSIM_KAFKA"
-# Less than this fits into a partition of the broker in the test process, keys and all.
+# Bytes of keys and values that certainly fit into a partition of the broker in the test process.
 MOCK_BYTES: Final = 2_000_000
-# What rows are known by.
+# Identity of a row: its key, or all columns without one.
 Key: TypeAlias = tuple[str, ...]
 # A row, each value as the text that the database's client prints and as Python's.
 Pairs: TypeAlias = Mapping[str, tuple[Any, Any]]
-# What a test gets whose marker says nothing: each kind of event once.
+# Scenario and format of a test whose marker has no arguments: each kind of event once.
 DEFAULTS: Final = ("tour", "canal-json")
 # Row changes of a scenario that is no script, unless `limit` says otherwise.
 LIMIT: Final = 100
-# A failure prints so many rows that differ, and so many lines of a diff.
+# Most differing rows, and most lines of a diff, that a failure prints.
 MOST_ROWS: Final = 5
 MOST_LINES: Final = 60
 
@@ -116,7 +116,7 @@ class Cdc:
             raise AssertionError("\n".join(wrong))
 
     def _explained(self, table: str, names: tuple[str, ...], key: Key, problem: str) -> str:
-        """The problem of a row, and the change that left it as it should be."""
+        """The problem of a row, and the last change that produced its expected state."""
         text = "  " + ", ".join(f"{name}={value}" for name, value in zip(names, key, strict=False)) + f": {problem}"
         for change in reversed(self.changes):
             images = [image for image in (change.after, change.before) if image is not None]

@@ -15,7 +15,7 @@ from simulator.errors import UnknownName
 
 
 def names(kind: str, table: Mapping[str, str]) -> dict[str, str]:
-    """All names of a kind with where they live, plug-ins included, sorted."""
+    """All names of a kind with their modules, plug-ins included, sorted."""
     plugged = {entry.name: entry.value for entry in entry_points(group=f"simulator.{kind}s")}
     return dict(sorted((plugged | dict(table)).items()))
 

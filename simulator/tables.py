@@ -1,4 +1,4 @@
-"""Tables and lists of facts in files that stand beside the modules which use them, read when they are first asked.
+"""Tables and lists of facts in files next to the modules that use them, read on first use.
 
 Comments (`#`) say where the facts are from, unless a column says it for each row.
 """
@@ -16,7 +16,7 @@ import yaml
 
 Row = TypeVar("Row")
 
-# How a cell is read for a field of this type; an empty cell is the field's default.
+# Parser of cells for each field type; an empty cell is the field's default.
 _READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
     str: str,
     int: int,

@@ -1,4 +1,4 @@
-"""The group of all commands, and what is the same for each of them."""
+"""The group of all commands, and their common behavior."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ReaderGone(Exception):
     """The program that reads the output (head, less) has closed it."""
 
 
-# What an argument may be, by its name.
+# Description of each argument, by its name.
 ARGUMENTS: Final = {
     "scenario": "A name from `cdcsim scenarios`, or a file: YAML (.yaml), a SQL script (.sql), a recording (.cdc); `-` "
     "reads YAML from standard input.",

@@ -1,4 +1,4 @@
-"""What there is, as tables for people and as facts for programs: formats, sources, scenarios, a checked scenario."""
+"""Listings as tables for people and as JSON data: formats, sources, scenarios, a checked scenario."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def format_text(f: Mapping[str, Any]) -> str:
 
 
 def _mark(facts: Mapping[str, Any]) -> str:
-    """The mark of what rests on inference."""
+    """Mark of formats and options that are inferred, not documented."""
     return "*" if facts["decided"] else " "
 
 
@@ -76,7 +76,7 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def checked(stream: Stream) -> dict[str, Any]:
-    """What a checked scenario holds, and what a generated stream will look like."""
+    """Contents of a checked scenario, and an outlook on its generated stream."""
     return {
         "scenario": stream.file,
         "source": str(stream.source),
@@ -100,7 +100,7 @@ def checked(stream: Stream) -> dict[str, Any]:
 
 
 def outlook_of(stream: Stream) -> dict[str, Any] | None:
-    """What a generated stream will look like; None for a script."""
+    """Outlook on a generated stream; None for a script."""
     from simulator.stream.engine.stream import ChangeStream
     from simulator.stream.outlook import outlook
 

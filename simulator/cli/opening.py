@@ -1,4 +1,4 @@
-"""What a command opens: the options that say what is simulated, and the errors and warnings of a stream on stderr."""
+"""Options that select the scenario and format, opening their job, and its errors and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def announce(job: Job) -> None:
 
 
 def with_start(settings: tuple[str, ...], start: str | None) -> tuple[str, ...]:
-    """Values of a scenario that are changed, with what `--start` says. Raises UsageError."""
+    """Changed values of a scenario, including `--start`. Raises UsageError."""
     from simulator.run.scenario import start_setting
 
     return settings if start is None else (*settings, start_setting(start))
 
 
 def gathered(**groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command some of its options as one value each: those named like the fields of a dataclass."""
+    """Passes options to a command as dataclass instances: options named like the fields of a class become one value."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what a shell completes in them."""
+"""Options that several commands share, and their shell completion."""
 
 from __future__ import annotations
 

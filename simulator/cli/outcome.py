@@ -1,4 +1,4 @@
-"""What a command prints of a run when it is over, whichever engine did it: the summary, and the next command."""
+"""Report at the end of a run on any engine: the summary, and the next command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.run.session import Outcome, Session
 
 
 def report(session: Session, outcome: Outcome, *, quiet: bool) -> None:
-    """Print the summary. Raises what failed, also in a script."""
+    """Prints the summary. Raises the error that ended the run or its script."""
     summary, failure = outcome.summary, outcome.failure
     if not quiet and not (failure and summary.next_turn == 0 == summary.messages):  # nothing came before it
         click.echo(progress.summary(summary, session), err=True)

@@ -20,6 +20,6 @@ def keep_away() -> None:
 
 
 def let_in() -> None:
-    """For the client of Spark Connect, which is made of it."""
+    """Allows pandas again: the client of Spark Connect needs it."""
     if _Refusal in sys.meta_path:
         sys.meta_path.remove(_Refusal)

@@ -1,4 +1,4 @@
-"""How a run goes and went: progress and a summary on stderr."""
+"""Progress and summary of a run on stderr."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from simulator.run.session import Outcome, Session
     from simulator.sinks.sink import Sink
 
-# On a terminal one line is kept up to date; elsewhere a line is written this often.
+# Seconds between lines of progress outside of a terminal; on a terminal one line is updated.
 PLAIN_SECONDS = 5.0
-# A destination that says nothing for so long is reported.
+# Warn after this many seconds without an acknowledgement.
 STALLED_SECONDS = 1.5
-# Sent at this part of the rate or more, a run has kept to it.
+# At this share of the rate or more, the rate counts as kept.
 ON_RATE = 0.95
 
 
@@ -81,14 +81,14 @@ class Reporter:
 
 
 def reporter(session: Session, *, quiet: bool) -> Reporter | None:
-    """What prints progress; None where it would stand between messages on one terminal."""
+    """Reporter of progress; None if progress would mix with messages on the same terminal."""
     mixes = session.where == "-" and sys.stdout.isatty() and sys.stderr.isatty()
     return None if quiet or mixes else Reporter(session.limits)
 
 
 @contextmanager
 def waiting(sink: Sink, *, quiet: bool) -> Iterator[None]:
-    """Says on stderr when the destination stops answering, and when it answers again."""
+    """Reports on stderr when the destination stops answering, and when it answers again."""
     ended = threading.Event()
 
     def watch() -> None:
@@ -121,12 +121,12 @@ def _trouble(sink: Sink) -> str:
 
 
 def _lead() -> str:
-    """What clears the line of progress on a terminal."""
+    """Escape sequence that clears the line of progress on a terminal."""
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
 def summary(done: Summary, session: Session) -> str:
-    """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
+    """Summary of a run: messages delivered, destination, rate, next turn; then one line for each thing not sent."""
     seconds, job = max(done.seconds, 1e-9), session.job
     verb = "delivered" if session.is_on_broker else "written"
     sends = job.codec.sends
@@ -176,7 +176,7 @@ def _full_seconds(done: Summary, job: Job) -> Iterator[str]:
 
 
 def _departures(job: Job) -> Iterator[str]:
-    """How the messages differ from what the real product sends."""
+    """Differences between the messages and those of the real product."""
     format = job.codec.format
     if job.undocumented and job.broker not in format.brokers:
         yield f"{format.product} does not write {format.id} to {job.broker}: these are not its bytes."
@@ -190,7 +190,7 @@ def _departures(job: Job) -> Iterator[str]:
 
 
 def _cut(done: Summary, job: Job) -> Iterator[str]:
-    """Columns of which a snapshot's rows have less than later changes."""
+    """Columns that are less complete in a snapshot's rows than in later changes."""
     cut = job.codec.layout.loaded
     if cut is None or not done.snapshot_rows or not job.codec.sends(READ):
         return
@@ -205,7 +205,7 @@ def _cut(done: Summary, job: Job) -> Iterator[str]:
 
 
 def unsent_columns(job: Job) -> list[str]:
-    """The columns that no message has."""
+    """Columns that are in no message."""
     if not job.codec.sends(INSERT):
         return []
     sent = job.codec.layout.writer.columns
@@ -224,7 +224,7 @@ def counted(count: int, name: str) -> str:
 
 
 def expected_command(session: Session, outcome: Outcome) -> str | None:
-    """The command that writes what a consumer of the run must hold; None where it has not got every row."""
+    """The command that writes the rows that a consumer of the run must hold; None if the consumer lacks rows."""
     from simulator.truth.known import KnownRows
 
     subject, job, done, identity = session.subject, session.job, outcome.summary, outcome.earlier

@@ -52,7 +52,7 @@ class Fitting:
         return self.known[asked]
 
     def numbers(self, text: str) -> int:
-        """How many numbers of a sequence a column holds."""
+        """Count of sequence numbers that a column can hold."""
         type = self.type(text)
         if type.name in _GREATEST:
             return int(2 ** (_GREATEST[type.name] - (not type.unsigned)) - 1)

@@ -174,7 +174,7 @@ def _database(session: Session, name: str) -> None:
 
 
 def _what(error: SqlError, statement: str) -> tuple[str, int]:
-    """What is wrong, in a line; and on which line of the statement, from 0."""
+    """Description of an error in one line, and the line of the statement where it is, from 0."""
     if error.key != SYNTAX_ERROR:
         return str(error).rstrip("."), 0
     near = str(error.facts[0])

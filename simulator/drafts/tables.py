@@ -218,8 +218,8 @@ class _Drafting:
         return values if self.fitting.takes({**column, "values": values}, {key: draft.columns[key]}) else None
 
     def _without_changes(self, draft: Draft, *, is_parent: bool) -> None:
-        """Where no update could change a row for certain: a unique column that may change, for rows that must stay; or
-        else no sequence that would soon be full."""
+        """Adapts a table in which no column certainly changes. If its rows must stay, one unique column may change;
+        without such a column, keys lose the sequences that would soon be full."""
         stays = is_parent or any(map(self._is_short, draft.columns.values()))
         for name in sorted(draft.roles - set(draft.key)) if stays else ():
             column = draft.columns[name]
@@ -315,7 +315,7 @@ class _Drafting:
     # ------------------------------------------------------------------------------------------------------------- life
 
     def _life(self, draft: Draft) -> None:
-        """How many rows there are, and what happens to them."""
+        """Sets the number of rows and their lifecycle."""
         numbered = (column["type"] for column in draft.columns.values() if column.get("values") == "sequence")
         fewest = min(map(self.fitting.numbers, numbered), default=LASTING)
         draft.rows = max(1, min(self.rows.get(draft.definition.id, ROWS), fewest, 1 << 40))

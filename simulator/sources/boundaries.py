@@ -69,7 +69,7 @@ def times(literals: Iterable[str], fractions: list[str]) -> list[str]:
 
 
 def binaries(literals: Iterable[str], most: int) -> list[str]:
-    """No bytes, and those of the literals (`0x00ff`) that a type of so many bytes holds."""
+    """The empty literal, and the literals (`0x00ff`) that fit into `most` bytes."""
     return ["", *(literal for literal in literals if len(literal) // 2 - 1 <= most)]
 
 

@@ -96,8 +96,8 @@ class Ddl(ABC):
 
 
 class SqlDdl(Ddl):
-    """What the systems with SQL have in common. A system says its names, types and literals, and what it writes in its
-    own way.
+    """DDL common to the systems with SQL. A subclass defines names, types and literals, and overrides what its system
+    writes differently.
 
     `schema` is that of tables that name none; the names of tables in others have theirs before them.
     """

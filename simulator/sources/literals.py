@@ -1,4 +1,4 @@
-"""What literals of several systems have in common: numbers, bytes, labels, days, times of day, and their carriers."""
+"""Parsing of literals common to several systems: numbers, bytes, labels, days, times of day, and their carriers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def exact(text: str) -> Decimal:
 
 
 def decimal(text: str, precision: int, scale: int, type_text: str) -> Decimal:
-    """Of so many digits, rounded half up to so many of them behind the point; no zero has a sign.
+    """Decimal of `precision` digits, rounded half up to `scale` digits after the point; zero has no sign.
 
     >>> decimal("1.005", 5, 2, ""), decimal("-0.001", 5, 2, ""), decimal("1250", 5, -2, "")
     (Decimal('1.01'), Decimal('0.00'), Decimal('1.3E+3'))

@@ -46,7 +46,7 @@ class Entries:
 
     @property
     def begin(self) -> Entries:
-        """Where the transactions of these entries begin: reading from there gives the whole transaction."""
+        """Begin of the transactions of these entries: reading from there gives the complete transaction."""
         return replace(self, seq=np.full_like(self.seq, BEFORE))
 
     @property

@@ -15,7 +15,7 @@ Held = npt.NDArray[np.bool_]
 
 
 def changed(batch: ChangeBatch) -> Held:
-    """Which columns each update changes."""
+    """Mask of the columns that each update changes: a row per update."""
     result = nothing(batch)
     for i in range(len(batch.table.columns)) if batch.kind is UPDATE else ():
         if (rows := changed_rows(batch, i)) is not None:

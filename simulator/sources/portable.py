@@ -1,4 +1,4 @@
-"""How a scenario writes portable types: a name that every system has a type for, and arguments in brackets."""
+"""Portable types of scenarios: a name that every system has a type for, and arguments in brackets."""
 
 from __future__ import annotations
 

@@ -190,7 +190,8 @@ class Source(ABC):
     # ------------------------------------------------------------------------------------------------------ documents
 
     def document_style(self, type: ColumnType) -> str:
-        """How generated documents are written: `sorted` as MySQL does, in the order `written`, or so and `compact`."""
+        """Style of generated documents: `sorted` by MySQL's order of names, `written` in their own order, or `compact`:
+        in their own order without blanks."""
         return "sorted"
 
     def leaf_text(self, array: pa.Array, type: ColumnType) -> pa.Array:

@@ -1,4 +1,4 @@
-"""What texts of column types have in common in all systems: arguments in brackets, styles, and messages."""
+"""Texts of column types in all systems: arguments in brackets, styles, and messages."""
 
 from __future__ import annotations
 

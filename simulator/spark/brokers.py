@@ -29,15 +29,15 @@ from simulator.spark.engine import Progress, SparkRun, joined, total
 from simulator.spark.jobs import Buffer, Stopped, Tasks, task_context
 from simulator.spark.work import Work
 
-# A task renders so many blocks, which it holds at once; a window has so many tasks for each core.
+# Blocks that a task renders and holds at once, and tasks of a window per core.
 BLOCKS_A_TASK = 4
 TASKS_A_CORE = 2
-# In front of all messages: what a task has rendered.
+# Part number of a task's summary, which comes before all messages.
 SUMMARY: Final = -1
 
 
 class BrokerRun(SparkRun):
-    """A run into a broker. When it is stopped, it ends behind the window that is being sent.
+    """A run into a broker. A stopped run ends after the window that is being sent.
 
     Windows follow each other, and within one each broker partition has one sender: so a partition has its messages in
     stream order, but for those that a task sends again which takes the place of one that died.
@@ -72,7 +72,7 @@ class BrokerRun(SparkRun):
                 raise Stopped
 
     def watch(self, tasks: Tasks) -> None:
-        """What is rendered in a window counts when it is sent."""
+        """Watches the tasks; messages rendered in a window count when they are sent."""
         super().watch(self.progress.tasks if self.progress is not None else tasks)
 
     def _senders(self, partitions: Any) -> int:
@@ -119,8 +119,8 @@ class BrokerRun(SparkRun):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Where the messages go: a URL, which each process parses, since it may name secrets of the machine, and what the
-    sink must know of them."""
+    """Destination of the messages: a URL, and the properties of the messages that the sink must know. Each process
+    parses the URL, since it may name secrets of the machine."""
 
     url: str
     contents: Contents = field(default_factory=Contents)
@@ -154,7 +154,7 @@ class Outbox(Sink):
 
 
 def sender(topic: str, partition: int, senders: int) -> int:
-    """Who sends what goes to a partition: neighbouring partitions have neighbouring senders."""
+    """Number of the sender of a partition: consecutive partitions have consecutive senders."""
     return (crc32(topic.encode()) + partition) % senders
 
 
@@ -171,7 +171,7 @@ def unpacked(buffer: bytes) -> Iterator[MessageBatch]:
 
 
 def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
-    """A task's share as buffers, behind a summary of it."""
+    """A task's share as buffers, after a summary of it."""
     with broker.open() as sink:
         outbox = Outbox(sink, task, senders)
         summary = share_run(work.open(), work.share(task), outbox)()
@@ -180,7 +180,7 @@ def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a sender did. `repeated` were sent by an attempt that was not the first."""
+    """Result of a sender. `repeated` messages were sent by an attempt that was not the first."""
 
     rendered: list[Summary]
     progress: list[Sends] = field(default_factory=list)
@@ -189,7 +189,7 @@ class Sent:
 
 
 def send(broker: Broker, buffers: Iterable[Buffer]) -> Iterator[Sent]:
-    """Send the buffers in their order.
+    """Sends the buffers in their order.
 
     What the broker refuses is part of the account, and is not tried again. A task that dies is: Spark gives another one
     all of its buffers, so that what the first one sent is there twice.

@@ -72,7 +72,7 @@ class ClassicJobs(Jobs):
 
 
 def _counted(function: Callable[[int], R], count: Callable[[R], int], total: Any, number: int) -> R:
-    """A result, counted where the driver sees it at once: in an accumulator."""
+    """A result, counted in an accumulator, which the driver sees at once."""
     result = function(number)
     total.add(count(result))
     return result

@@ -1,4 +1,4 @@
-"""Jobs on a Spark Connect server, as DataFrames with `mapInArrow`: RDDs, accumulators and job groups it does not offer.
+"""Jobs on a Spark Connect server, as DataFrames with `mapInArrow`: it offers no RDDs, accumulators and job groups.
 
 Results come as pickles, in the order of tasks; of these only values and data classes of this package are read. The
 server reports tasks every other second, and not whether it began a stage anew.
@@ -25,7 +25,7 @@ BUFFER: Final = "part int, task int, block int, number int, content binary"
 BUFFER_SCHEMA: Final = pa.schema(
     [*((name, pa.int32()) for name in ("part", "task", "block", "number")), ("content", pa.binary())]
 )
-# A range of so many numbers has a partition for each core.
+# Size of a range that is large enough for a partition per core.
 MANY: Final = 1 << 20
 
 

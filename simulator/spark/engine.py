@@ -1,4 +1,4 @@
-"""What all runs on Spark do: count in tasks where they end, divide their blocks, add up what was done."""
+"""Common part of all runs on Spark: counting in tasks to find the end, dividing blocks, adding up results."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from simulator.spark.session import jobs_of
 from simulator.spark.work import BLOCKS_A_TASK, Work, opened, work
 from simulator.stream.engine.block import SnapshotPart
 
-# The driver counts so many blocks, or parts of a snapshot, by itself: tenths of a second.
+# Most blocks, or parts of a snapshot, that the driver counts itself: tenths of a second.
 COUNTED_HERE: Final = 32
-# Blocks that are counted at once, in tasks.
+# Most blocks counted at once in tasks.
 MOST_COUNTED: Final = 1 << 20
 
 
@@ -55,14 +55,14 @@ class SparkRun(ABC):
 
     @abstractmethod
     def run(self) -> None:
-        """The run, with its summary. Raises SimulatorError, Stopped."""
+        """Runs the jobs and fills the summary. Raises SimulatorError, Stopped."""
 
     @abstractmethod
     def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
-        """What was written to each partition, and what else the record says of it."""
+        """Messages written to each partition, and further members of its record."""
 
     def __call__(self) -> Summary:
-        """Run to the end. Raises SimulatorError; the summary has what was done before."""
+        """Runs to the end. Raises SimulatorError; the summary then counts what was done before."""
         self._began = time.monotonic()
         try:
             self.run()
@@ -73,12 +73,12 @@ class SparkRun(ABC):
         return self.summary
 
     def cancels(self) -> bool:
-        """Whether to cancel what the tasks do."""
+        """Whether to cancel the tasks."""
         return self.stop
 
     @property
     def messages(self) -> int:
-        """Messages so far, of the tasks that are done."""
+        """Messages of the tasks that are done so far."""
         return self.summary.messages
 
     @property
@@ -126,7 +126,7 @@ class SparkRun(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: its tasks, and about how many of its blocks these were."""
+    """Progress of a run: its tasks, and approximately the blocks that they have done."""
 
     work: Work
     tasks: Tasks
@@ -152,7 +152,7 @@ def _of_piece(function: Callable[[Any], list[int]], pieces: Sequence[Any], numbe
 
 
 def total(work: Work, summaries: Iterable[Summary]) -> Summary:
-    """What all tasks did together."""
+    """Summary of all tasks together."""
     found = Summary(work.first, work.stop)
     counts = [field.name for field in fields(Summary) if field.type == "int" and not field.name.endswith("_turn")]
     for each in summaries:
@@ -164,7 +164,7 @@ def total(work: Work, summaries: Iterable[Summary]) -> Summary:
 
 
 def joined(before: Sends, now: Sends) -> Sends:
-    """What happened on a partition, and then happened there."""
+    """Account of a partition from those of two consecutive shares."""
     return replace(
         now,
         sent=before.sent + now.sent,

@@ -9,7 +9,7 @@ from simulator.errors import MissingPackage, SimulatorError, UsageError
 
 
 def sentence(error: Exception) -> SimulatorError:
-    """What failed on Spark as one of our errors: a task's own, or Spark's first words."""
+    """An error of Spark as one of ours: the error that a task raised, or the first line of Spark's message."""
     text = str(error)
     # a task's traceback ends with its error
     if raised := re.findall(r"^\s*simulator\.errors\.(\w+): (.+)$", text, re.MULTILINE):

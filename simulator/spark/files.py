@@ -37,7 +37,7 @@ SUCCESS: Final = "_SUCCESS"
 
 
 class FileRun(SparkRun):
-    """A run into a folder. A run that is stopped has no end and no marker of success."""
+    """A run into a folder. A stopped run writes no `_SUCCESS` marker."""
 
     def __init__(self, session: Any, job: Job, to: Folder, **options: Any) -> None:
         super().__init__(session, job, **options)
@@ -57,7 +57,7 @@ class FileRun(SparkRun):
         self.jobs.once(partial(self._to.finish, sum(each.count for each in self._done)))
 
     def partitions(self) -> Iterable[tuple[Written, dict[str, Any]]]:
-        """Each with its files, which have a digest each."""
+        """Account of each partition with its files and their digests."""
         places: dict[Place, list[File]] = {}
         for file in (file for task in self._done for file in task.files):
             places.setdefault((file.progress.topic, file.progress.partition), []).append(file)
@@ -69,7 +69,7 @@ class FileRun(SparkRun):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a partition, its place below the folder, and the SHA-256 of its values."""
+    """A file of a partition: its path below the folder, and the SHA-256 of its values."""
 
     progress: Written
     name: str
@@ -79,7 +79,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a task did: counts, and the files one by one where a record of them is asked for."""
+    """Result of a task: counts, and each file if a record is requested."""
 
     summary: Summary
     count: int
@@ -88,7 +88,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where the files go, and how they look; `record` asks for an account of each. The sinks of `scheme` write them."""
+    """Folder and form of the files; `record` requests an account of each. The sinks of `scheme` write them."""
 
     path: str
     partitions: int
@@ -101,7 +101,7 @@ class Folder:
         return f"{self.scheme}:{self.path}"
 
     def begin(self) -> None:
-        """Make the folder. Raises SinkError where anything is in it."""
+        """Creates the folder. Raises SinkError if it is not empty."""
         path = Path(self.path)
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ class Folder:
             raise SinkError(f"{self.url}: {there} is already there; name an empty folder, or remove it.")
 
     def write(self, work: Work, task: int, attempt: int) -> Done:
-        """Render a task's share into files. Raises SinkError, DeliveryFailed, UsageError."""
+        """Renders a task's share into files. Raises SinkError, DeliveryFailed, UsageError."""
         job = work.open()
         scratch = Path(self.path, UNFINISHED, f"{task}-{attempt}")
         try:
@@ -137,7 +137,7 @@ class Folder:
         return sink
 
     def finish(self, count: int) -> None:
-        """See that so many files are there, and say so in the folder. Raises SinkError."""
+        """Checks that `count` files exist, and writes `_SUCCESS`. Raises SinkError."""
         path = Path(self.path)
         shutil.rmtree(path / UNFINISHED, ignore_errors=True)
         there = sum(len(files) for _, _, files in os.walk(path))
@@ -150,7 +150,7 @@ class Folder:
 
 
 def write(to: Folder, todo: Work, task: int) -> Done:
-    """What a task does, in a folder of this attempt."""
+    """Work of a task, in a folder of this attempt."""
     return to.write(todo, task, task_context().taskAttemptId())
 
 

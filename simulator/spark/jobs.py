@@ -1,4 +1,4 @@
-"""What a run asks of Spark: functions in tasks, which the thread that waits for them watches and stops.
+"""Jobs of a run on Spark: functions in tasks, which the waiting thread watches and can cancel.
 
 `classic` asks a driver of this process, `connect` a server.
 """
@@ -18,18 +18,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 WATCH_SECONDS: Final = 0.25
-# Which part a buffer goes to, and its place there: task, block, number in the block.
+# Destination part of a buffer, and its position there: task, block, number in the block.
 Key: TypeAlias = tuple[int, tuple[int, int, int]]
 Buffer: TypeAlias = tuple[Key, bytes]
 
 
 class Stopped(Exception):
-    """A job was canceled on demand."""
+    """Raised when a job was canceled on request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """How far the jobs of a step are."""
+    """Progress of the jobs of a step."""
 
     done: int
     running: int
@@ -41,10 +41,10 @@ def nothing(result: object) -> int:
 
 
 class Jobs(ABC):
-    """The jobs of a run. `stopped` says whether to cancel them, `watch` sees how far they are."""
+    """The jobs of a run. `stopped` returns whether to cancel them, `watch` is called with their progress."""
 
     cores: int
-    # Whether Spark is known to have begun a stage of the last job anew.
+    # Whether Spark is known to have restarted a stage of the last job.
     again = False
 
     def __init__(self, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
@@ -57,7 +57,8 @@ class Jobs(ABC):
 
     @abstractmethod
     def run(self, function: Callable[[int], R], tasks: int, count: Callable[[R], int] = nothing) -> list[R]:
-        """The function of each number below `tasks`, in order, in a task each. Raises Stopped, SimulatorError."""
+        """Results of the function for each number below `tasks`, in order, each in a task of its own. Raises Stopped,
+        SimulatorError."""
 
     @abstractmethod
     def exchange(
@@ -72,7 +73,7 @@ class Jobs(ABC):
 
     @abstractmethod
     def once(self, function: Callable[[], None]) -> None:
-        """A function, where the disk is that tasks write to. Raises SimulatorError."""
+        """Runs a function on a machine whose disk the tasks write to. Raises SimulatorError."""
 
     @abstractmethod
     def _thread(self, target: Callable[[], None]) -> threading.Thread:
@@ -80,14 +81,14 @@ class Jobs(ABC):
 
     @abstractmethod
     def _tasks(self, name: str) -> Tasks:
-        """How far the job of a name is."""
+        """Progress of the job of a name."""
 
     @abstractmethod
     def _cancel(self, name: str) -> None:
         """Cancel the job of a name."""
 
     def _results(self, work: Callable[[str], Iterable[R]]) -> list[R]:
-        """What a job gives, under a name of its own. Raises Stopped, SimulatorError."""
+        """Results of a job, run under a name of its own. Raises Stopped, SimulatorError."""
         name, found, failures = f"cdcsim-{uuid.uuid4()}", list[R](), list[Exception]()
 
         def collect() -> None:
@@ -114,13 +115,13 @@ class Jobs(ABC):
 
 
 def cut(items: Sequence[T], pieces: int) -> list[Sequence[T]]:
-    """Neighbours in about equal pieces, none of them empty."""
+    """The items in consecutive pieces of about equal size, none of them empty."""
     pieces = max(1, min(pieces, len(items)))
     return [items[i * len(items) // pieces : (i + 1) * len(items) // pieces] for i in range(pieces)]
 
 
 def task_context() -> Any:
-    """Spark's account of the task that this process works on."""
+    """Spark's context of the task that this process works on."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

@@ -36,7 +36,7 @@ LOCAL_SETTINGS: Final = {
     # Python renders and writes. Java starts and hands out tasks, for which its best compiler costs more than it gains.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-# What a sender takes at once, of buffers of megabytes.
+# Most bytes of buffers that a sender takes at once; a buffer has megabytes.
 CONNECT_SETTINGS: Final = {"spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20)}
 
 
@@ -68,7 +68,7 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> tuple[Any, 
 
 
 def jobs_of(session: Any) -> type[ClassicJobs] | type[ConnectJobs]:
-    """How a session's jobs are run."""
+    """The class of jobs for a session."""
     from pyspark.sql import SparkSession
 
     return ClassicJobs if isinstance(session, SparkSession) else ConnectJobs

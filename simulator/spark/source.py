@@ -41,7 +41,7 @@ from simulator.spark.options import Options, parse
 from simulator.spark.work import Work, opened, work
 from simulator.stream.engine.block import SnapshotBlock
 
-# Spark partitions unless `tasks` says otherwise: as for so many cores.
+# Default number of cores that the number of Spark partitions is computed for; `tasks` overrides it.
 CORES: Final = 8
 
 
@@ -71,7 +71,7 @@ class CdcSimDataSource(DataSource):
         return Live(self._view(), self._job, self._given, self._plan(), self._identity())
 
     def _identity(self) -> dict[str, str]:
-        """What decides the rows of a stream, so that no checkpoint goes on with another one."""
+        """Properties that decide the rows of a stream: a checkpoint does not continue with other ones."""
         given = self._given
         snapshot = given.flags.get("snapshot")
         named = {name: given.texts[name] for name in ("view", "table", "topic") if name in given.texts}
@@ -104,7 +104,7 @@ class CdcSimDataSource(DataSource):
         return work(pickle.dumps(self._job), planned, blocks, tasks=self._given.numbers.get("tasks"), cores=CORES)
 
     def _turn(self) -> int:
-        """The turn before which the view `state` has the rows; of a script its end. Raises OptionError."""
+        """The turn before which the view `state` shows the rows; for a script its end. Raises OptionError."""
         turn = self._given.numbers.get("turn", self._job.stream.turns)
         if turn is None:
             raise OptionError(f"option 'turn' is missing: {self._job.stream.file} has no end.")
@@ -126,7 +126,7 @@ class CdcSimDataSource(DataSource):
 
 @dataclass(frozen=True)
 class View:
-    """What a task makes of its blocks."""
+    """View of a task's blocks as rows."""
 
     name: str
     schema: pa.Schema
@@ -134,7 +134,8 @@ class View:
     only: rows.Only = field(default_factory=dict)
 
     def filtered(self, filters: Iterable[Filter]) -> tuple[View, list[Filter]]:
-        """With the filters that it applies itself: on the names of operations and kinds, and on topics."""
+        """The view with the filters that it applies itself (on operations, kinds and topics), and the remaining
+        filters."""
         only, left = dict(self.only), []
         columns = {"messages": ("kind", "topic"), "changes": ("op",)}.get(self.name, ())
         for each in filters:
@@ -200,8 +201,8 @@ class FilteredBatch(Batch):
 
 
 class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A read that goes on. An offset is a turn, whether the snapshot has been read, and the identity of the stream;
-    Spark's checkpoint keeps it.
+    """A streaming read. An offset is a turn, whether the snapshot has been read, and the identity of the stream;
+    Spark's checkpoint stores it.
 
     The clock decides how far a batch goes, and never what is in it: a batch that Spark asks for again is the same.
     """

@@ -11,7 +11,7 @@ from simulator.run.job import Job
 from simulator.run.plan import Plan
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
 
-# A run of many blocks has tasks of so many, unless they would be more than this; a short one has some for each core.
+# Blocks of a task in a long run, which has at most MOST_TASKS tasks; a short run has TASKS_A_CORE tasks per core.
 BLOCKS_A_TASK = 16
 MOST_TASKS = 100_000
 TASKS_A_CORE = 4
@@ -58,7 +58,7 @@ class Work:
         return opened(self.job)
 
     def share(self, task: int) -> Share:
-        """What a task renders: neighbouring blocks, so that the shares of all tasks in order are the stream."""
+        """Share of a task: consecutive blocks; the shares of all tasks in order are the stream."""
         whole, snapshot = self.blocks, len(self.rows)
         low, high = (each * whole // self.tasks for each in (task, task + 1))
         rows, numbers = self.rows[low:high], self.numbers[max(low - snapshot, 0) : max(high - snapshot, 0)]
@@ -81,7 +81,8 @@ def work(
     cores: int,
     blocks_a_task: int = BLOCKS_A_TASK,
 ) -> Work:
-    """The work of a plan whose end is known; without `tasks`, in so many that no core waits for long at the end."""
+    """The work of a plan whose end is known. Without `tasks` there are enough that no core waits for long at the
+    end."""
     assert plan.stop is not None
     turns = plan.stop - plan.first
     blocks = len(rows) + -(-turns // plan.step)

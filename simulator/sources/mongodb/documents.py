@@ -36,7 +36,7 @@ def extended(column: Column, array: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a format writes documents: values of fields, values inside objects and arrays, names and what is between."""
+    """Spelling of documents in a format: values of fields, values inside objects and arrays, names and separators."""
 
     text: Text = extended
     leaf: bson.Leaf = bson.extended
@@ -81,7 +81,7 @@ def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED)
 def updates(
     batch: ChangeBatch, removed: Callable[[str], str], spelling: Spelling = EXTENDED
 ) -> tuple[pa.Array, pa.Array]:
-    """What each update sets and what it unsets, both as members with commas between and no brackets; "" for nothing.
+    """Set and unset fields of each update, both as members joined by commas without brackets; "" for none.
 
     Inside objects the paths are dotted (`"address.city": "Oslo"`). Where the new object cannot be made so (fields in
     another order, names with dots or dollars), the object is set as a whole, and so are arrays. `removed` writes a path
@@ -116,8 +116,8 @@ def updates(
 
 
 def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more;
-    and at least one of them has another value, since else the fields have other names only.
+    """Mask of the updates that replaced the document: all fields but `_id` that existed or are changed, two or more,
+    and at least one of them has another value (otherwise the fields have only other names).
 
     MongoDB's change stream knows how the update was written; rows do not, so this is the rule here.
     """

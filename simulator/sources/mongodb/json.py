@@ -145,7 +145,7 @@ def same(left: Value, right: Value) -> bool:
 
 
 def depth(value: Value) -> int:
-    """How deep documents and arrays are nested."""
+    """Nesting depth of documents and arrays."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if inner is None else 1 + max(map(depth, inner), default=0)
 

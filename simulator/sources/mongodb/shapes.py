@@ -25,7 +25,7 @@ _CARRIERS: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), list
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What an update sets as a whole: a leaf, an array, or an object whose fields no path can name."""
+    """A value that an update sets as a whole: a leaf, an array, or an object whose fields no path can name."""
 
     path: str
     kind: type

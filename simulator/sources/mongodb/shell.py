@@ -64,9 +64,9 @@ _MILLISECONDS: Final = ColumnType("datetime", 3)
 
 @lru_cache(maxsize=1)
 def _escapes() -> Mapping[int, str]:
-    """What the characters up to U+FFFF that do not stand as they are become.
+    """Escapes of the characters up to U+FFFF that are not written as they are.
 
-    `shell_raw.txt` has the ranges of those that do: letters, numbers, blanks, punctuation and symbols of Unicode
+    `shell_raw.txt` has the ranges of unescaped characters: letters, numbers, blanks, punctuation and symbols of Unicode
     13, that of JDK 17. Python's own table differs from version to version.
     """
     ranges = Path(__file__).with_name("shell_raw.txt").read_text(encoding="ascii").split()

@@ -27,7 +27,7 @@ class BsonType:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """What drivers and the shell call a type, and the subtype that it implies."""
+    """Name of a type in drivers and the shell, and the subtype that it implies."""
 
     name: str
     subtype: int | None = None

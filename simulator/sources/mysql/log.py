@@ -91,7 +91,7 @@ class MysqlLog(Log):
         return names.take(pa.array(inverse))
 
     def offset(self, at: Entries) -> Ints:
-        """Where in its file each event ends.
+        """End position of each event in its binlog file.
 
         >>> one, zero = np.ones(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
         >>> MysqlLog().offset(Entries(one, np.array([-1, 0, 1, 2]), one, zero, zero)).tolist()

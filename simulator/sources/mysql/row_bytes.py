@@ -1,4 +1,4 @@
-"""How many bytes a row takes in a rows event of the binary log."""
+"""Size of a row in a rows event of the binary log, in bytes."""
 
 from __future__ import annotations
 

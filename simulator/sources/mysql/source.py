@@ -38,7 +38,7 @@ class MysqlSource(Source):
 
     @property
     def type_style(self) -> str:
-        """How SHOW CREATE TABLE prints types."""
+        """Types as SHOW CREATE TABLE prints them."""
         return "show_create_57" if self.version == "5.7" else "show_create_80"
 
     @property

@@ -13,7 +13,7 @@ from simulator.sources.log import Entries, Log
 from simulator.text.bytewise import HEX, mapped
 from simulator.text.template import join
 
-# The SCN at which the log begins; a transaction takes so many. An SCN is a time, not a change: those of a long
+# The SCN at which the log begins, and the SCNs of a transaction. An SCN is a time, not a change: those of a long
 # transaction share the last one before its commit.
 FIRST_SCN: Final = 14_589_000_000_000
 SCN_PER_TRANSACTION: Final = 64

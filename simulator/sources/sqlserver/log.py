@@ -10,8 +10,8 @@ import pyarrow as pa
 from simulator.batch import Ints
 from simulator.sources.log import Entries, Log
 
-# A log sequence number is the number of a virtual log file, of a block in it and of a record in the block. A file takes
-# so many transactions, and a transaction so many blocks, in which each change has a record.
+# A log sequence number has the numbers of a virtual log file, of a block in it and of a record in the block. The sizes
+# below limit the transactions of a file, the blocks of a transaction and the records (one per change) of a block.
 FIRST_FILE: Final = 42
 FILE_BITS: Final = 20
 BLOCK_BITS: Final = 12

@@ -34,7 +34,7 @@ class SqlserverSource(Source):
     arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
-        """What is too long for a length in brackets becomes (max)."""
+        """The SQL Server type of a portable one; a length above the limit becomes (max)."""
         if name in _LONGEST:
             length = max(int(arguments[0]), 1)
             arguments = [str(length) if length <= _LONGEST[name] else "max"]

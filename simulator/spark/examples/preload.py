@@ -15,7 +15,7 @@ from simulator.spark.run import spark_run
 
 
 def fill(spark: Any, scenario: str, format: str, changes: int, url: str) -> Summary:
-    """Sends a snapshot and so many row changes; each partition has them in stream order."""
+    """Sends a snapshot and `changes` row changes; each partition has them in stream order."""
     span = Span(limit=changes, snapshot=True)
     session = open_session(Subject(scenario, format), span, Sending(url), About())
     return spark_run(session)(spark)()

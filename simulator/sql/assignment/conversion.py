@@ -136,7 +136,7 @@ _STORE: Final[Mapping[str, Callable[[Any, Field, int, Rules], Any]]] = {
 
 
 def implicit_default(type: ColumnType) -> Any:
-    """What a NOT NULL column without a default stores where the statement gives no value and no error is raised."""
+    """Implicit default of a NOT NULL column: stored if the statement gives no value and no error is raised."""
     family = mysql_table.family(type)
     if family in ("date", "datetime"):
         return PARTIAL_DAYS if family == "date" else ZERO_US

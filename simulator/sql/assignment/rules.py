@@ -1,4 +1,4 @@
-"""How a session stores values."""
+"""Rules by which a session stores values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.sql.values.temporal import Zone
 
 @dataclass(frozen=True)
 class Rules:
-    """How a session stores values: strict or not, which zero dates it accepts, its time zone, and the server's
+    """Rules by which a session stores values: strict or not, accepted zero dates, its time zone, and the server's
     behaviour.
 
     `json_is_text`: JSON is validated text. `truncates_fractions`: digits that a column lacks are cut. `server`: its id.

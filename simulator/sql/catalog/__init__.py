@@ -1,1 +1,1 @@
-"""What a server stores about a table, and what differs between servers, as data. Read `definitions` first."""
+"""A server's definitions of tables, and the differences between servers as data. Read `definitions` first."""

@@ -1,4 +1,4 @@
-"""What differs between the supported servers, as data: versions of MySQL and MariaDB."""
+"""Differences between the supported servers as data: versions of MySQL and MariaDB."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Server:
 
     @property
     def json_way(self) -> str:
-        """How documents are printed (`values.documents.text_of`)."""
+        """Style in which documents are printed (`values.documents.text_of`)."""
         return "mariadb" if self.json_is_text else "mysql-5.7" if self.id == "mysql-5.7" else "printed"
 
     @property

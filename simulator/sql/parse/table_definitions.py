@@ -18,7 +18,7 @@ _ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "
 
 @dataclass
 class Items:
-    """What a statement defines: columns in order, keys and constraints."""
+    """Definitions of a statement: columns in order, keys and constraints."""
 
     fields: list[Field] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)

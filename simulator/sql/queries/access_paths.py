@@ -76,8 +76,8 @@ def read_costs(server: Server) -> tuple[float, float]:
 def path_of(
     data: Data, where: Any, scope: Scope, *, used: Iterable[int] | None = None, limited: bool = False
 ) -> AccessPath:
-    """How a table is read. `used`: the positions of the columns that are read (None: all); `limited`: the statement has
-    a LIMIT."""
+    """The access path by which a table is read. `used`: the positions of the columns that are read (None: all);
+    `limited`: the statement has a LIMIT."""
     scanned = list(data.scan())
     conditions = [
         condition

@@ -79,7 +79,7 @@ def _field(definition: Definition, name: str) -> Field:
 
 
 def _compared(field: Field) -> tuple[object, ...]:
-    """What must be equal in the columns of parent and child; the length of texts may differ."""
+    """Properties of a type that parent and child columns must share; the length of texts may differ."""
     type = field.type
     if type.charset:
         return (type.charset, field.collation)

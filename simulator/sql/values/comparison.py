@@ -1,4 +1,4 @@
-"""How values compare: collations, numbers against texts, sort keys, LIKE."""
+"""Comparison of values: collations, numbers against texts, sort keys, LIKE."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How values of each family are written and read: numbers, texts and bits, documents, search, arrays and ranges."""
+"""Literals of each family of values: numbers, texts and bits, documents, search, arrays and ranges."""

@@ -120,8 +120,8 @@ def _quoted(text: str, delimiter: str) -> str:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the bounds of a range are: `read` gives what is compared (Python's order), `show` the text of it. `step` is
-    the next value of a discrete type, None at its end; None itself where the type is continuous."""
+    """Bounds of a range: `read` parses one to a value that Python can order, `show` formats it. `step` gives the next
+    value of a discrete type, None after the last one; it is None itself for a continuous type."""
 
     read: Callable[[str], Any]
     show: Callable[[Any], str]

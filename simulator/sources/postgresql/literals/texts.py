@@ -256,7 +256,7 @@ def lsn(text: str) -> str:
 
 
 def snapshot(text: str) -> str:
-    """Which transactions a snapshot sees: `10:20:10,14,15`."""
+    """Snapshot of visible transactions: `10:20:10,14,15`. Raises ValueError."""
     match = re.fullmatch(r"(\d+):(\d+):((?:\d+(?:,\d+)*)?)", text.strip())
     running = [int(number) for number in match[3].split(",") if number] if match else []
     if not match or not 0 < int(match[1]) <= int(match[2]):

@@ -113,7 +113,7 @@ def _template(programs: Path) -> Path:
 
 
 def _output(command: Sequence[str]) -> str:
-    """What a program prints. Raises UsageError if it fails."""
+    """Standard output of a program. Raises UsageError if the program fails."""
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd="/", user=_other_user()
     )
