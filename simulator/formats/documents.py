@@ -1,7 +1,7 @@
-"""What formats say of themselves for readers: what each member of a message holds, and where that is written.
+"""Documentation of formats: the content of each member of a message, and the source of that fact.
 
-A product's package has a table of the members of its formats, `members.csv`; the docstring of a format's module says
-what differs from the format it stands on, and what was decided where the vendor's page is silent.
+A product's package has a table of its formats' members, `members.csv`. The docstring of a format's module lists the
+differences from the format that it is based on, and the decisions where the vendor's page is silent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator import registry, tables
 from simulator.formats import FORMATS
 from simulator.formats.format import Format
 
-# What members of any format can mean, in the order in which a comparison has them.
+# Meanings of members, in the order of a comparison.
 MEANINGS: Final = (
     "operation",
     "operation again",
@@ -60,8 +60,8 @@ MEANINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a format's messages: its path (`meta.op`), its meaning (one of `MEANINGS`), what it holds, and where
-    that is written."""
+    """A member of a format's messages: its path (`meta.op`), its meaning (one of `MEANINGS`), its content, and the
+    source of that fact."""
 
     member: str
     meaning: str
@@ -70,12 +70,12 @@ class Member:
 
     @property
     def decided(self) -> bool:
-        """Whether it rests, in part, on a decision of ours."""
+        """Tests whether it depends, at least in part, on a decision of ours."""
         return "decided here" in self.source
 
 
 def members_of(format: Format) -> dict[str, Member]:
-    """The members of a format by path; none for a format whose package has no table of them."""
+    """The members of a format by path; empty if its package has no table of them."""
     try:
         rows = list(tables.rows(_module(format).__file__ or "", "members.csv"))
     except FileNotFoundError:
@@ -88,7 +88,7 @@ def members_of(format: Format) -> dict[str, Member]:
 
 
 def notes_of(format: Format) -> str:
-    """The docstring of a format's module: what differs in it, and what was decided."""
+    """The docstring of a format's module: differences from its base format, and decisions."""
     return inspect.cleandoc(_module(format).__doc__ or "")
 
 

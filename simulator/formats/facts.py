@@ -1,4 +1,4 @@
-"""What each format sends of which source, as facts for programs: made of the formats themselves."""
+"""Kinds of event that each format sends for each source, as data for programs; derived from the formats."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from simulator.model import Kind, SchemaChangeKind
 from simulator.sources import find as find_source
 from simulator.sources.source import Source
 
-# What a format may send, in the order of the listing, and the kinds of event that this is. TRUNCATE is a DDL statement
-# that some leave out.
+# Columns of the listing in order, with their kinds of event. TRUNCATE is a DDL statement that some formats leave out.
 EVENTS: Final[Mapping[str, Kind]] = {
     "full sync": Kind.READ,
     "insert": Kind.INSERT,
@@ -28,7 +27,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
 
 
 def events_of(format: Format, source: Source) -> dict[str, str]:
-    """What a format sends of a source: `yes`, `option` where an option turns it on, `no`."""
+    """Whether a format sends each kind of event of a source: `yes`, `option` (an option turns it on) or `no`."""
     codec = format.codec(source)
     statements = codec.layout.statements
     words = {}

@@ -1,7 +1,7 @@
-"""A format as a value: what it is, what it sends, its options, and `layout(settings)`, how it writes.
+"""Formats as values: description, kinds of event, options, and `layout(settings)`, the way to write messages.
 
-`Format.codec(source, …)` makes it ready for a source and a kind of broker. A codec takes packs of changes that are
-addressed already (`simulator.delivery`) and yields finished messages.
+`Format.codec(source, …)` configures a format for a source and a kind of broker. A codec takes addressed packs of
+changes (`simulator.delivery`) and yields finished messages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Broker: TypeAlias = str
 
 @dataclass(frozen=True)
 class Settings(Generic[O_co]):
-    """What a layout is made for: the format's options, the source system, and the kind of broker."""
+    """Settings of a layout: the format's options, the source system, and the kind of broker."""
 
     options: O_co
     source: Source
@@ -43,23 +43,22 @@ class Settings(Generic[O_co]):
 
 @dataclass(frozen=True)
 class Layout:
-    """How a format writes with certain settings.
+    """A format's way of writing, for certain settings.
 
     * `writer` makes the messages.
-    * `routing` and `packing` are the product's way of addressing messages and of putting rows together.
-    * `steps`: what the product does with the changes before that (`simulator.delivery.steps`), in its order.
-    * `known`: what messages carry of a column's values (`simulator.formats.known`); None: all. `loaded`: whether a
-      snapshot's rows have less of a column than later changes.
-    * `container`: what a file of the values is, if they are Avro.
-    * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; the content type is JSON's otherwise.
-    * `sends`: of the format's kinds of event, those that the settings let through; None: all. `never`: those that no
-      setting lets through.
-    * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: single events that
-      it leaves out although it sends their kind.
+    * `routing` and `packing`: the product's rules for addressing messages and for grouping rows into messages.
+    * `steps`: the product's treatment of changes before that (`simulator.delivery.steps`), in order.
+    * `known`: the part of a column's values that messages carry (`simulator.formats.known`); None: all. `loaded`:
+      whether a snapshot's rows carry less of a column than later changes.
+    * `container`: the container of a file of values, if they are Avro.
+    * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; by default the content type of JSON.
+    * `sends`: the format's kinds of event that the settings allow; None: all. `never`: those that no setting allows.
+    * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: tests for single
+      events that it leaves out although it sends their kind.
     * `second_number`: the member, if any, that has the number of a change within its second.
-    * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
-    * `row_images`: of the source's settings with which its log lacks columns of rows ("": a server's own log does),
-      those with which the product works; None: all. Its writer or one of its steps looks at `ChangeBatch.logged`.
+    * `heartbeat_ms`: the product's heartbeat interval, if it sends heartbeats and the scenario sets no interval.
+    * `row_images`: the settings of the source that leave columns out of its log ("": the server's log always does) and
+      with which the product works; None: all. Its writer or one of its steps then reads `ChangeBatch.logged`.
     """
 
     writer: Writer
@@ -81,11 +80,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class Format:
-    """One vendor message format: what it is, and `layout(settings)`, how it writes.
+    """A vendor's message format: its description, and `layout(settings)`, its way of writing.
 
-    Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
-    (STATEMENT) need not be named to be silent. `settings` is the frozen dataclass of its options. `links`: kinds of
-    broker to which the product writes what it reads of some of the sources alone.
+    Every kind of event is in `sends` or in `silent`, so leaving one out is a decision; only texts of the source's log
+    (STATEMENT) may be in neither. `settings` is the frozen dataclass of its options. `links`: kinds of broker that the
+    product supports for only some of its sources.
     """
 
     id: str
@@ -99,7 +98,7 @@ class Format:
     settings: type[Any]
     layout: Callable[[Settings[Any]], Layout]
     binary: bool = False  # values are bytes, not text
-    source: str = DEFAULT  # of a run that names none
+    source: str = DEFAULT  # if the run names none
     links: Mapping[Broker, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,11 +110,11 @@ class Format:
         return described(self.settings)
 
     def sources_to(self, broker: Broker) -> tuple[str, ...]:
-        """The sources that the product reads and writes to a kind of broker."""
+        """The sources whose changes the product can write to a kind of broker."""
         return self.links.get(broker, self.sources)
 
     def codec(self, source: Source, given: Mapping[str, str] | None = None, broker: Broker = "kafka") -> Codec:
-        """The format made ready for a source and a broker. Raises OptionError for an unknown option or value."""
+        """Configures the format for a source and a broker. Raises OptionError for an unknown option or value."""
         given = given or {}
         settings: Settings[Any] = Settings(parsed(self.id, self.settings, given), source, broker)
         layout = self.layout(settings)
@@ -134,7 +133,7 @@ class Codec:
         self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
 
     def sends(self, kind: Kind) -> bool:
-        """Whether the product, set up like this, sends events of this kind."""
+        """Tests whether the product, with these settings, sends events of a kind."""
         return kind in self._sends
 
     def check_route(self, policy: str) -> None:
@@ -143,22 +142,22 @@ class Codec:
 
     @property
     def heartbeat_ms(self) -> int | None:
-        """How often it sends heartbeats of its own; None: it sends none."""
+        """The product's heartbeat interval; None: it sends none."""
         return self.layout.heartbeat_ms if self.sends(HEARTBEAT) else None
 
     def sends_event(self, event: Event) -> bool:
-        """Whether it sends this statement or heartbeat."""
+        """Tests whether it sends this statement or heartbeat."""
         if not self.sends(kind_of(event)) or self.layout.omits(event):
             return False
         statements = self.layout.statements
         return not isinstance(event, SchemaChange) or statements is None or event.statement in statements
 
     def messages(self, packed: PackedBatch) -> Iterator[Part]:
-        """The messages of packs, a part for each that the writer yields; partition null where the client decides by the
-        key. Messages of a pack share its order key, and the first one for all packs counts the changes."""
+        """The messages of packs, one part per result of the writer; the partition is null if the client decides by the
+        key. Messages of a pack share its order key; the first result for all packs counts the changes."""
         batch, count = packed.changes, len(packed)
         envelope, first = batch.envelope, packed.starts[:-1]
-        # the insert half of a split update counts for nothing: the change was counted with its delete
+        # the insert half of a split update does not count: its change was counted with the delete
         uncounted = batch.kind in MARKS or (batch.counterpart is not None and batch.kind is INSERT)
         changes = 0 * first if uncounted else np.diff(packed.starts)
         common = {
@@ -187,7 +186,7 @@ class Codec:
                 changes = 0 * first
 
     def event_messages(self, events: Sequence[Event], to: Destination) -> Part:
-        """The messages of DDL statements, logged texts and heartbeats: one for each partition of their addresses."""
+        """The messages of DDL statements, logged texts and heartbeats: one per partition of their addresses."""
         rows = []
         for event in events:
             for written in self.layout.writer.event(event, to):

@@ -1,7 +1,7 @@
-"""Facts of values that a format's messages do not carry: what a consumer of it can know of a column.
+"""Losses of a format's messages: the part of a column's values that a consumer can know.
 
-`Layout.known(column)` is a function of a column's values as they are in the table to what is left of them in messages;
-None where nothing is lost, `nothing` where no message, or not each one, has the column's value.
+`Layout.known(column)` returns a function from the table's values to the part that messages carry: None if nothing is
+lost, `nothing` if no message, or not every one, has the column's value.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def nothing(array: pa.Array) -> pa.Array:
 
 
 def down_to(unit_us: int) -> Known:
-    """Timestamps without what is less than a unit of microseconds."""
+    """Cuts timestamps to a unit of this many microseconds."""
 
     def cut(array: pa.Array) -> pa.Array:
         array = decoded(array)
-        if is_text(array):  # it has more digits than the carrier of microseconds
+        if is_text(array):  # it has more than six fraction digits
             return distinct_text(array, partial(_cut, digits=7 - len(str(unit_us))))
         return cut_times(array, unit_us)
 
@@ -42,7 +42,7 @@ def down_to(unit_us: int) -> Known:
 
 
 def microseconds(array: pa.Array) -> pa.Array:
-    """Texts of times with six digits of a fraction at the most; other carriers have no more.
+    """Times as text with at most six fraction digits; other carriers have no more.
 
     >>> microseconds(pa.array(["2024-05-01 10:00:00.123456789 +08:00", "+01 02:03:04.5"])).to_pylist()
     ['2024-05-01 10:00:00.123456 +08:00', '+01 02:03:04.5']
@@ -52,12 +52,12 @@ def microseconds(array: pa.Array) -> pa.Array:
 
 
 def without_srid(array: pa.Array) -> pa.Array:
-    """Geometries in reference system 0."""
+    """Geometries with SRID 0."""
     return of_distinct(array, lambda stored: bytes(SRID_BYTES) + stored[SRID_BYTES:])
 
 
 def printed(text: Callable[[pa.Array], pa.Array]) -> Known:
-    """Floating point numbers as their texts are read back; zero has no sign where its text has none."""
+    """Floating point numbers as parsed from their texts; zero loses its sign if its text has none."""
 
     def read(array: pa.Array) -> pa.Array:
         texts = decoded(text(decoded(array))).to_pylist()

@@ -1,6 +1,6 @@
-"""The formats in a line each, without importing one: `listing.json` holds what they say of themselves.
+"""One line per format, from `listing.json`; no format is imported.
 
-A test makes it of the formats; `pytest tests/formats/test_listing.py --update-goldens` writes it anew.
+A test makes the file from the formats; `pytest tests/formats/test_listing.py --update-goldens` rewrites it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILE: Final = Path(__file__).with_name("listing.json")
 
 
 def names() -> dict[str, str]:
-    """All names, plug-ins' included, sorted."""
+    """All names, including plug-ins, sorted."""
     return registry.names("format", FORMATS)
 
 
@@ -32,7 +32,7 @@ def listed() -> list[dict[str, Any]]:
 
 
 def row(format: Format) -> dict[str, Any]:
-    """A format's line, made of what it says: `yes`, `option` and `no`, or `by source` where its sources differ."""
+    """A format's line, made from its declarations: `yes`, `option`, `no`, or `by source` if its sources differ."""
     from simulator.formats.facts import format_facts
 
     facts = format_facts(format)

@@ -1,4 +1,4 @@
-"""Which rows of a batch have each column in the images of the source's log, as `Rows.logged` asks."""
+"""Rows of a batch whose images in the source's log have each column, for `Rows.logged`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.batch import ChangeBatch, Ints
 
-# For each column the rows that have it (ascending; None: none), or None if all rows have all columns.
+# The rows that have each column (ascending; None: no row), or None if all rows have all columns.
 LoggedRows: TypeAlias = Sequence[Ints | None] | None
 
 
@@ -22,7 +22,7 @@ def in_before(batch: ChangeBatch) -> LoggedRows:
 
 
 def rows_of(batch: ChangeBatch, columns: Collection[int] | None) -> LoggedRows:
-    """All rows have these columns; None: all columns."""
+    """The case in which all rows have these columns; None: all columns."""
     if columns is None:
         return None
     every = np.arange(len(batch), dtype=np.int64)

@@ -1,5 +1,5 @@
-"""Members that messages of several products have: values by kind of event, names, times, positions, objects with a
-member per column."""
+"""Members that several products' messages have: values by kind of event, names, times, positions, and objects with
+one member per column."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from simulator.wire.fields import Order, PerChange, PerTable, json_text, table_o
 
 
 def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Kind, Any]:
-    """The same for all kinds that change rows, others for DDL and for texts of the log."""
+    """A member by kind: one value for all row changes, others for DDL and for texts of the log."""
     return {READ: value, INSERT: value, UPDATE: value, DELETE: value, DDL: ddl, STATEMENT: text}
 
 
 def table_of(event: SchemaChange) -> Table | None:
-    """The table of a DDL statement as it was before, so the old name of a rename; a new table; None for no table."""
+    """The table before a DDL statement (for a rename: the old name), or the new table; None without a table."""
     return event.before or event.after
 
 
 def per_entry(of: Callable[[Entries], Ints | pa.Array]) -> PerChange:
-    """A position of each change's entry in the source's log, `per_entry(source.log.position)`: NumPy's numbers stay
-    numbers, of Arrow's arrays the text is in quotes."""
+    """A position of each change's entry in the source's log: `per_entry(source.log.position)`. NumPy arrays are written
+    as numbers, Arrow arrays as strings."""
 
     def changes(batch: ChangeBatch) -> Ints | list[Piece]:
         values = of(entries(batch.envelope))
@@ -50,7 +50,7 @@ def key_names(table: Table, style: Style) -> str:
 
 
 def row_key_names(table: Table, style: Style) -> str:
-    """The columns of the primary key, else of the first unique key that is NOT NULL; [] without either."""
+    """The columns of the primary key, else of the first NOT NULL unique key; [] without either."""
     return "[" + ",".join(quote(name, style) for name in table.row_key) + "]"
 
 
@@ -66,18 +66,18 @@ def per_column(of: Callable[[Column], Any], order: Order = table_order, member: 
 
 
 def whole_seconds(milliseconds: Any) -> Any:
-    """A time that the source knows to the second, in milliseconds."""
+    """A time cut to whole seconds, in milliseconds."""
     return milliseconds - milliseconds % 1000
 
 
-# The names of a row's table, and its times in milliseconds: of the commit at the source, of the product's writing.
+# The names of a row's table, and its times in milliseconds: the commit at the source, and the product's write.
 DATABASE: Final = PerTable(lambda table, style: quote(table.id.database, style))
 TABLE: Final = PerTable(lambda table, style: quote(table.id.name, style))
 EVENT_MS: Final = PerChange(lambda batch: batch.envelope.event_ms, lambda event: event.event_ms)
 EVENT_SECOND_MS: Final = PerChange(
     lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
 )
-# The time of a change in the log, which is that of its statement where the log has that (`Envelope.logged_ms`).
+# The time of a change in the log: the time of its statement, if the log has it (`Envelope.logged_ms`).
 LOGGED_SECOND_MS: Final = PerChange(
     lambda batch: whole_seconds(batch.envelope.logged_ms), lambda event: whole_seconds(event.event_ms)
 )

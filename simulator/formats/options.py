@@ -1,12 +1,12 @@
-"""Options of formats, typed: a frozen dataclass a format, from which `-f NAME,option=value`, help and docs are made.
+"""Typed options of formats: one frozen dataclass per format, the source of `-f NAME,option=value`, help and docs.
 
     @dataclass(frozen=True, kw_only=True)
     class Options:
         version: Literal["3.3.1", "4"] = option("3.3.1", "The product's version.")
         gtid: bool = option(False, "on: the source has GTIDs.")
 
-A Literal lists the values that there are, a bool is `on` or `off`, an int a whole number; other types have a `parse`.
-An option says where it has an effect: `sources=ORACLE_FAMILY`, `where={"gtid": (True,)}`. Elsewhere it is refused.
+A Literal lists the allowed values, a bool is `on` or `off`, an int an integer; other types have a `parse`. An option
+declares where it has an effect: `sources=ORACLE_FAMILY`, `where={"gtid": (True,)}`. Elsewhere it is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from simulator.sources import SOURCES
 
 T = TypeVar("T")
 
-# Reading type hints takes a millisecond, and every codec asks for the options of its format.
+# Cached: reading type hints takes a millisecond, and every codec reads the options of its format.
 _DESCRIBED: Final[dict[type[Any], tuple[Option, ...]]] = {}
 
 
@@ -42,16 +42,16 @@ OCEANBASE: Final = ("oceanbase-mysql", "oceanbase-oracle")
 NOT_OCEANBASE: Final = tuple(sorted(KNOWN - {*OCEANBASE}))
 
 _KINDS: Final = {DDL: "DDL statements", READ: "rows of a full load", HEARTBEAT: "heartbeats"}
-# Values of another option, or a question about its value.
+# Values of another option, or a test of its value.
 Values: TypeAlias = tuple[Any, ...] | Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Where an option has an effect: on these sources (on others with one of `elsewhere`), kinds of broker and
-    policies of `--route` (none: on all), if one of these kinds of event is sent, with these values of other options,
-    and not where all of `unless` hold. Names that a format's options lack do not count. `offered`: of some sources the
-    values that it may have.
+    """Conditions under which an option has an effect: sources (others with one of `elsewhere`), kinds of broker and
+    policies of `--route` (empty: all of them); one of these kinds of event is sent; other options have these values;
+    and not all of `unless` hold. Names that a format's options lack do not count. `offered`: the values allowed for
+    some sources.
     """
 
     sources: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Effect:
     offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def missing(self, options: object, source: str, broker: str, sends: Callable[[Kind], bool]) -> str:
-        """Why the option has none; "" where it has some."""
+        """The reason why the option has no effect; "" if it has one."""
         applies = not self.sources or source in self.sources or source not in KNOWN  # others may be of any family
         if not applies and not any(_holds(options, name, values) for name, values in self.elsewhere.items()):
             return f"on {source}; it is for {', '.join(self.sources)}"
@@ -87,7 +87,7 @@ def _holds(options: object, name: str, values: Values) -> bool:
 
 
 def _shown(options: object, field: str) -> str:
-    """An option with its value, as one types them."""
+    """An option with its value, as typed."""
     value = vars(options)[field]
     option = next(each for each in described(type(options)) if each.field == field)
     words = isinstance(value, bool) and option.choices
@@ -111,10 +111,10 @@ def option(
     decided: bool = False,
     name: str = "",
 ) -> T:
-    """A field of an options class. A default of None is decided by the source. `sources` to `offered` say where it has
-    an effect, as `Effect` does: elsewhere it is refused. `decided`: what it does, or one of its values, is in no page,
-    message or code of the vendor or its users: it is decided here. `name`: as it is typed, where that is no name in
-    Python; a bool has the two of its `choices`, true first, where the vendor does not say on and off."""
+    """A field of an options class. A default of None depends on the source. `sources` to `offered`: conditions of its
+    effect (see `Effect`); elsewhere it is refused. `decided`: its meaning, or one of its values, is in no page, message
+    or code of the vendor or its users; it is decided here. `name`: its typed name, if that is no Python name. A bool
+    has two `choices`, true first, if the vendor's words are not on and off."""
     effect = Effect(sources, elsewhere or {}, brokers, routes, kinds, where or {}, unless or {}, offered or {})
     if isinstance(default, bool) and choices and parse is None:
         parse = partial(_chosen, tuple(choices))  # type: ignore[assignment]
@@ -125,8 +125,8 @@ def option(
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What an option takes: one of `choices`, or a text that `parse` reads. `default` as one types it, or None.
-    `field` is its name in the options class."""
+    """An option: it takes one of `choices`, or a text that `parse` reads. `default`: as typed, or None. `field`: its
+    name in the options class."""
 
     name: str
     field: str
@@ -138,7 +138,7 @@ class Option:
     decided: bool = False
 
     def value(self, format: str, text: str) -> Any:
-        """The option's value of a text. Raises OptionError."""
+        """Parses a text to the option's value. Raises OptionError."""
         if self.choices and text not in self.choices:
             hint = did_you_mean(text, self.choices)
             raise OptionError(f"-f {format},{self.name}={text}: it is one of {', '.join(self.choices)}.{hint}")
@@ -149,7 +149,7 @@ class Option:
 
 
 def described(options: type[Any]) -> tuple[Option, ...]:
-    """The options of a class, its own before those that it shares, in the order in which they are declared."""
+    """The options of a class in order of declaration, its own before the inherited ones."""
     if options not in _DESCRIBED:
         hints = get_type_hints(options)
         fields = {each.name: each for each in dataclasses.fields(options)}
@@ -181,7 +181,7 @@ def _chosen(words: tuple[str, ...], text: str) -> bool:
 
 
 def _typed(default: Any) -> str | None:
-    """A default as one types it: `off`, `8192`; empty for what is parsed into something else."""
+    """A default as typed: `off`, `8192`; None for None; "" for a value that was parsed from another text."""
     if default is None:
         return None
     if isinstance(default, bool):
@@ -190,7 +190,7 @@ def _typed(default: Any) -> str | None:
 
 
 def parsed(format: str, options: type[T], texts: Mapping[str, str]) -> T:
-    """The options of a format from the texts that were given. Raises OptionError for an unknown name or value."""
+    """Parses the given texts to a format's options. Raises OptionError for an unknown name or value."""
     by_name = {option.name: option for option in described(options)}
     for name in texts:
         if name not in by_name:
@@ -202,7 +202,7 @@ def parsed(format: str, options: type[T], texts: Mapping[str, str]) -> T:
 def refuse_without_effect(
     format: str, options: object, texts: Mapping[str, str], source: str, broker: str, sends: Callable[[Kind], bool]
 ) -> None:
-    """Raises OptionError for an option that was given where it has no effect."""
+    """Raises OptionError for a given option that has no effect."""
     for option in described(type(options)):
         if option.name in texts and texts[option.name] not in option.effect.offered.get(source, (texts[option.name],)):
             values = " or ".join(option.effect.offered[source])
@@ -212,7 +212,7 @@ def refuse_without_effect(
 
 
 def refuse_without_route(format: str, options: object, texts: Mapping[str, str], route: str) -> None:
-    """The same for the policy of `--route`."""
+    """Raises OptionError for a given option that has no effect with the policy of `--route`."""
     for option in described(type(options)):
         if option.name in texts and option.effect.routes and route not in option.effect.routes:
             routes = " or ".join(option.effect.routes)
@@ -221,13 +221,13 @@ def refuse_without_route(format: str, options: object, texts: Mapping[str, str],
 
 
 def shared(options: object, into: type[T], **changes: Any) -> T:
-    """Options of another class: the values of those that both have, and `changes`."""
+    """Options of another class: the values of the options that both classes have, and `changes`."""
     names = {option.field for option in described(into)}
     return into(**{name: value for name, value in vars(options).items() if name in names}, **changes)
 
 
 def parse_format(text: str) -> tuple[str, dict[str, str]]:
-    """`canal-json,version=1.1.5` is ("canal-json", {"version": "1.1.5"})."""
+    """Splits `canal-json,version=1.1.5` into ("canal-json", {"version": "1.1.5"})."""
     name, *parts = text.split(",")
     options: dict[str, str] = {}
     for part in parts:

@@ -1,7 +1,7 @@
-"""Messages as a format writes them: of packs of changes, and of single events, each with its address.
+"""Writers of a format's messages, from addressed packs of changes and addressed single events.
 
-A `Writer` yields none, one or several messages for each. Most products send one for each: `OneMessage` is their writer,
-around what makes the bytes of a value (`Values`).
+A `Writer` yields any number of messages for each. Most products send one for each: their writer is `OneMessage`, which
+uses `Values` to make the bytes of a value.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from simulator.text.template import Piece
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message for each pack of a batch, or for some of them.
+    """Messages: one for each pack of a batch, or for some of its packs.
 
-    `pieces` make the values (`simulator.text.template`); None: they are null, which is a tombstone. `columns` are
-    others of `MESSAGE_SCHEMA` by name (key, partition, headers, tag, timestamp_ms), an entry a message; key and
-    partition are those of the pack where they are not among them. `topic`: another one than the pack's. `most_bytes`:
-    the product refuses longer values; None: it has no limit of its own. `packs`: the positions of the packs, ascending,
-    None for all; messages beside some packs count no changes.
+    `pieces` make the values (`simulator.text.template`); None: null values (tombstones). `columns`: other columns of
+    `MESSAGE_SCHEMA` by name (key, partition, headers, tag, timestamp_ms), one entry per message; key and partition
+    default to the pack's. `topic`: a topic other than the pack's. `most_bytes`: the product refuses longer values;
+    None: it has no limit. `packs`: the indexes of the packs, ascending, None for all; messages for only some packs
+    count no changes.
     """
 
     pieces: Sequence[Piece] | None
@@ -50,8 +50,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class WrittenEvent:
-    """A message about a single event, for each partition of its address. `columns` are those of `MESSAGE_SCHEMA` by
-    name (headers, tag, timestamp_ms, a key in bytes), as Python values."""
+    """A message of a single event, for each partition of its address. `columns`: columns of `MESSAGE_SCHEMA` by name
+    (headers, tag, timestamp_ms, a key in bytes), as Python values."""
 
     address: Address
     value: bytes | None
@@ -59,13 +59,12 @@ class WrittenEvent:
 
 
 class Writer(Protocol):
-    """What makes the messages of a format. Messages about the same change or event are sent in the order in which they
-    are yielded.
+    """Makes the messages of a format. Messages of the same change or event are sent in the order in which they are
+    yielded.
 
-    `event` may send an event to where the router says (`to.event`), which addresses a statement about several tables
-    once for each, or anywhere else. `columns` gives the positions of the columns of a table that changes of a kind are
-    written from; None: all. The others are not drawn. `text` gives a column's values as the product hashes them: plain
-    text, nulls kept.
+    `event` may use the router's addresses (`to.event`, one per table of a statement) or any others. `columns` returns
+    the indexes of the table's columns that changes of a kind need; None: all. Other columns are not generated. `text`
+    returns a column's values as the product hashes them: plain text, nulls kept.
     """
 
     def messages(self, packed: PackedBatch) -> Iterable[Written]: ...
@@ -75,8 +74,8 @@ class Writer(Protocol):
 
 
 class Values(Protocol):
-    """What makes the bytes of values: the encoder of JSON fields, or one of a format's own. `pieces` are those of a
-    value per pack."""
+    """Makes the bytes of values: the encoder of JSON fields, or a format's own. `pieces`: the pieces of one value per
+    pack."""
 
     def pieces(self, packed: PackedBatch) -> Sequence[Piece]: ...
     def encode_event(self, event: Event, kind: Kind) -> bytes: ...
@@ -84,9 +83,9 @@ class Values(Protocol):
 
 
 class Metadata(Protocol):
-    """What a product sends with a value: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
+    """Makes a message's metadata: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
 
-    `columns` has one entry per pack, `event` the same for a single event, as Python values.
+    `columns`: one entry per pack; `event`: for a single event, as Python values.
     """
 
     def columns(self, packed: PackedBatch) -> Mapping[str, pa.Array]: ...
@@ -95,7 +94,7 @@ class Metadata(Protocol):
 
 @dataclass(frozen=True)
 class OneMessage:
-    """The writer of products that send one message for each pack, and for each place that an event is sent to."""
+    """Writer of products that send one message for each pack, and one for each destination of an event."""
 
     values: Values
     metadata: Metadata | None = None
@@ -123,15 +122,15 @@ def kind_of(event: Event) -> Kind:
 
 
 def without_table(event: Event) -> bool:
-    """DDL that belongs to no table; few products send it."""
+    """Tests for DDL that belongs to no table; few products send it."""
     return isinstance(event, SchemaChange) and event.kind in WITHOUT_TABLE
 
 
 def opens_snapshot(event: Event) -> bool:
-    """The CREATE TABLEs before a snapshot's rows."""
+    """Tests for a CREATE TABLE before a snapshot's rows."""
     return event.order.phase == 0
 
 
 def outside_tables(event: Event) -> bool:
-    """Single events that most products omit: DDL that belongs to no table, CREATE TABLEs that open a snapshot."""
+    """Tests for an event that most products omit: DDL that belongs to no table, CREATE TABLE before a snapshot."""
     return without_table(event) or opens_snapshot(event)

@@ -1,4 +1,4 @@
-"""The envelope of changes, and schemas of what stands around rows (`Envelope`, `AbstractSourceInfoStructMaker`)."""
+"""The envelope of row changes: members and schemas around the rows (`Envelope`, `AbstractSourceInfoStructMaker`)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Envelopes:
         )
 
     def row_schema(self, table: Table) -> Schema:
-        """Of `before` and `after`."""
+        """Schema of `before` and `after`."""
         columns = self.connector.columns(table)
         positions = range(len(table.columns)) if columns is None else columns
         fields = [(table.columns[i].name, self.connector.convert(table.columns[i], snapshot=False)) for i in positions]
@@ -81,7 +81,7 @@ class Envelopes:
         return struct(fields, self.names.schema(table.id, "Key"))
 
     def schema(self, table: Table) -> Schema:
-        """Of a whole message."""
+        """Schema of a whole message."""
         row = self.row_schema(table)
         times = ("ts_ms", "ts_us", "ts_ns") if self._nanoseconds else ("ts_ms",)
         written = {name: optional(INT64) for name in times}
@@ -113,8 +113,8 @@ class Envelopes:
         return Members((*head, *self.connector.source_fields()))
 
     def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
-        """The members of a message about rows, and of one that says that a table was emptied. `no_before`: the log does
-        not hold the row before an update."""
+        """The members of messages about rows and about TRUNCATE. `no_before`: the log does not hold the row before an
+        update."""
         before, after = self.rows("before"), self.rows("after")
         head = [
             Field(

@@ -1,8 +1,8 @@
-"""Row images of a log that lacks columns: PostgreSQL's, by REPLICA IDENTITY.
+"""Row images of a log that lacks columns, such as PostgreSQL's by REPLICA IDENTITY.
 
-Columns that the row before lacks are null, or what stands for a required value; a row before that lacks all is null.
-Columns that the row after lacks were not changed and are stored apart: a placeholder stands for them, as text, as its
-bytes, or, in arrays of numbers, as the numbers of its bytes (`unavailable.value.placeholder`).
+Columns that the before image lacks are null, or the replacement of a required value; a before image without columns is
+null. Columns that the after image lacks did not change and are stored out of line: a placeholder replaces them, as
+text, as its bytes, or, in arrays of numbers, as the numbers of its bytes (`unavailable.value.placeholder`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from simulator.formats.debezium.values.cells import base64_of
 from simulator.model import DELETE, UPDATE
 from simulator.text.json_style import JACKSON_BYTES, quote
 
-# Of a batch: the row before is null; positions of columns that the row after lacks.
+# Gaps of a batch: whether the before image is null; indexes of the columns that the after image lacks.
 Gaps = tuple[bool, tuple[int, ...]]
 NO_GAPS: Final[Gaps] = (False, ())
 
 
 def gaps(batch: ChangeBatch) -> Gaps:
-    """What the images of a batch lack, in so far as it is written otherwise than as null."""
+    """Gaps in the images of a batch that are not simply written as null columns."""
     if batch.logged is None:
         return NO_GAPS
     after = batch.logged.after
@@ -34,7 +34,7 @@ def gaps(batch: ChangeBatch) -> Gaps:
 
 
 def nulls_for_gaps(changes: Changes) -> Changes:
-    """Columns that the log does not hold become null."""
+    """Sets columns that the log does not hold to null."""
     return replace(changes, batches=[_with_nulls(batch) for batch in changes.batches])
 
 

@@ -66,7 +66,7 @@ CONNECTORS: Final[Mapping[str, tuple[type[Connector], ...]]] = {
 
 
 def sends(options: Any, connector: Connector) -> frozenset[Kind]:
-    """The kinds that the options let through."""
+    """The kinds of event that the options allow."""
     kinds = {READ, *(kind for kind, letter in zip((INSERT, UPDATE, DELETE), "cud", strict=True)
                      if letter not in options.skipped_operations)}  # fmt: skip
     if (options.schema_changes and connector.has_schema_changes) or "t" not in options.skipped_operations:
@@ -79,7 +79,7 @@ def sends(options: Any, connector: Connector) -> frozenset[Kind]:
 
 
 def omits(event: Event) -> bool:
-    """DDL that belongs to no table, but for some of it."""
+    """Tests for DDL that belongs to no table and has no message."""
     return (
         isinstance(event, SchemaChange)
         and event.kind in WITHOUT_TABLE

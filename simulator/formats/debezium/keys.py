@@ -22,12 +22,12 @@ from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import PerTable, Rows, table_order
 from simulator.wire.images import Images
 
-# Names of headers of a change of the key.
+# Header names of a key change.
 NEW_KEY, OLD_KEY = "__debezium.newkey", "__debezium.oldkey"
 
 
 class JsonKeys:
-    """Keys as the JSON converter writes them, `schemas`: with their schema; and headers."""
+    """Keys as the JSON converter writes them (`schemas`: with their schema), and headers."""
 
     def __init__(self, envelopes: Envelopes, *, schemas: bool) -> None:
         self.envelopes, self.schemas = envelopes, schemas
@@ -93,7 +93,7 @@ class JsonKeys:
             return None
         size = len(columns)
         names = pa.array([name for name, _ in columns] * count, pa.string())
-        # of one header all rows, then of the next: taken in the order of rows
+        # all rows of one header, then all of the next; reordered by row
         places = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
         values = pa.concat_arrays([column for _, column in columns]).take(pa.array(places))
         items = pa.StructArray.from_arrays([names, values], fields=list(HEADERS.value_type))

@@ -15,7 +15,7 @@ LONGEST: Final = 249
 
 
 def sanitised(name: str) -> str:
-    """A topic's name: what Kafka does not allow in it becomes _, once for each UTF-16 unit.
+    """A topic's name in which each UTF-16 unit that Kafka does not allow is replaced with _.
 
     >>> sanitised("a.Tá b$😀")
     'a.T__b___'
@@ -25,7 +25,7 @@ def sanitised(name: str) -> str:
 
 
 def avro_name(name: str) -> str:
-    """A name with dots between its parts as Avro can have it.
+    """A dotted name with the characters that Avro allows.
 
     >>> avro_name("dbserver1.we-ird.1t")
     'dbserver1.we_ird._1t'
@@ -44,7 +44,7 @@ class TableTopics(Topics):
 
 @dataclass(frozen=True)
 class Names:
-    """Names that a connector's settings lead to; `parts` are those of a table in its topic."""
+    """Names by a connector's settings; `parts`: the parts of a table's name in its topic."""
 
     options: ConnectorOptions
     parts: str

@@ -36,7 +36,7 @@ def operations(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectorOptions:
-    """What all connectors have."""
+    """Options of all connectors."""
 
     version: Version = option("3.6", "Debezium's version: 3.6 stands for 3.5 and later.")
     connector_class: str | None = option(

@@ -1,7 +1,7 @@
-"""Schemas of Kafka Connect, and how its JSON converter writes them (`JsonConverter.asJsonSchema`).
+"""Schemas of Kafka Connect, and their JSON (`JsonConverter.asJsonSchema`).
 
-Members stand in this order: type, then fields, items, or keys and values, optional, name, version, doc, parameters,
-default, and field where it is a member of a struct. All but type and optional are there only when they are set.
+Order of the members: type, then fields, items, or keys and values, optional, name, version, doc, parameters, default,
+and field if it is a member of a struct. Only type and optional are always present.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Schema:
     default: str = ""
 
     def json(self, field: str | None = None) -> str:
-        """The schema as JSON, of a struct's field where one is named.
+        """The schema as JSON; with `field`, as a field of a struct.
 
         >>> print(Schema("int32", "io.debezium.time.Date", 1).json("day"))
         {"type":"int32","optional":false,"name":"io.debezium.time.Date","version":1,"field":"day"}
@@ -83,7 +83,7 @@ def array(items: Schema) -> Schema:
 
 
 def semantic(base: Schema, name: str, parameters: Mapping[str, str] | None = None) -> Schema:
-    """A type of Debezium's or Connect's own on one of the plain types; all of them have version 1."""
+    """A semantic type of Debezium or Connect, based on a plain type; all have version 1."""
     return replace(base, name=name, version=1, parameters=tuple((parameters or {}).items()))
 
 
@@ -96,7 +96,7 @@ def decimal(precision: int | None, scale: int) -> Schema:
 
 
 def with_envelope(schema: Schema, payload: str) -> str:
-    """A converted value with its schema, as it is with `schemas.enable`."""
+    """A converted value with its schema, as with `schemas.enable`."""
     return f'{{"schema":{schema.json()},"payload":{payload}}}'
 
 

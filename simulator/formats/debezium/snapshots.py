@@ -1,4 +1,4 @@
-"""Snapshots: marks of their rows, and the statements that stand before them."""
+"""Snapshots: marks of their rows, and the statements before them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.formats.debezium.connectors.connector import SnapshotOpened
 from simulator.model import SchemaChange
 from simulator.text.template import Piece
 
-# Marks, of which the last that fits stands there.
+# Marks; the last one that applies is written.
 MARKS: Final = (
     (0, "true"),
     (Border.TABLE_FIRST, "first_in_data_collection"),
@@ -26,7 +26,7 @@ _TEXTS: Final = pa.array([f'"{text}"' for _, text in MARKS], pa.string())
 
 
 def snapshot_marks(batch: ChangeBatch) -> list[Piece]:
-    """`source.snapshot` of rows of a snapshot."""
+    """`source.snapshot` of a snapshot's rows."""
     borders = batch.envelope.borders
     if borders is None:
         return ['"true"']
@@ -37,8 +37,8 @@ def snapshot_marks(batch: ChangeBatch) -> list[Piece]:
 
 
 def schema_history(changes: Changes) -> Changes:
-    """Statements of a snapshot stand before all of its rows: those of the first table stand for those of all. The first
-    row of all is one of the first table, or has no mark."""
+    """Moves a snapshot's statements before all of its rows: those of the first table represent all tables. The first
+    row of the snapshot belongs to the first table, or has no mark."""
     if changes.snapshot_turn is None:
         return changes
     first = next(iter(changes.events), None)

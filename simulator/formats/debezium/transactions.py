@@ -35,7 +35,7 @@ VALUE: Final = struct(
 
 
 def fields(connector: Connector) -> tuple[Field, ...]:
-    """The members; the end has the changes of each table, which stand as Java's map has them."""
+    """The members; the end has the number of changes of each table, in the order of Java's map."""
 
     def counts(batch: ChangeBatch) -> list[Piece]:
         assert batch.counts is not None

@@ -44,7 +44,7 @@ KINDS: Final = (READ, INSERT, UPDATE, DELETE)
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A member of the envelope, of its source or transaction: `struct` is "" of the envelope itself."""
+    """A member of the envelope, of its source or its transaction; `struct` is "" for the envelope itself."""
 
     struct: str
     field: str
@@ -87,7 +87,7 @@ class UnwrappedWriter(JsonWriter):
         self._rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
 
     def value_schema(self, table: Any) -> Schema:
-        """The row's schema; with members added it is required."""
+        """The row's schema; required if members are added."""
         row = self.envelopes.row_schema(table)
         if self._members is None:
             return row
@@ -139,7 +139,7 @@ class UnwrappedWriter(JsonWriter):
 
 
 def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, Any]:
-    """The value of a member by kind; null where there is no such member."""
+    """The value of a member by kind; null if there is no such member."""
 
     def of(kind: Kind) -> Any:
         field = payload.get(reference.struct or reference.field)

@@ -35,7 +35,7 @@ from simulator.wire.fields import Cell, Field, Members, PerTable, Rows
 
 
 class JsonWriter:
-    """Messages with JSON values; `keys` makes their keys and headers. Rows of a snapshot have cells of their own."""
+    """Writer of messages with JSON values; `keys` makes their keys and headers. Snapshot rows have their own cells."""
 
     def __init__(self, envelopes: Envelopes, keys: JsonKeys, *, schemas: bool) -> None:
         self.envelopes, self.keys, self.schemas = envelopes, keys, schemas
@@ -54,11 +54,11 @@ class JsonWriter:
         return Field("schema", PerTable(self._schema)), Field("payload", Members(payload))
 
     def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
-        """A row of each change, as an object."""
+        """The row of each change, as an object."""
         return self._encoder(packed.changes).row_pieces(packed, rows)
 
     def _encoder(self, batch: ChangeBatch | None = None) -> Encoder:
-        """The encoder of a batch's rows: those of snapshots have other cells, and so have rows with gaps."""
+        """The encoder of a batch's rows; snapshot rows and rows with gaps have other cells."""
         snapshot = batch is not None and batch.kind is READ
         missing = NO_GAPS if batch is None else gaps(batch)
         apart = frozenset(() if batch is None else (batch.table.columns[i] for i in missing[1]))
@@ -82,7 +82,7 @@ class JsonWriter:
         return self.envelopes.schema(table).json()
 
     def messages(self, packed: PackedBatch) -> Iterator[Written]:
-        """A message for a row, and a tombstone behind a delete; one for the begin or end of a transaction."""
+        """One message per row, and a tombstone after a delete; one message per begin or end of a transaction."""
         kind, columns = packed.changes.kind, self.keys.columns(packed)
         if kind in MARKS:
             pieces = self._marks.pieces(packed)

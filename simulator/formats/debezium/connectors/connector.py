@@ -1,4 +1,4 @@
-"""A connector: what differs between the sources that Debezium reads."""
+"""Base class of Debezium's connectors, with the members that differ between sources."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class Published(SchemaChange):
-    """A message of the topic of schema changes: `table_names` is what its `source` says of tables, None for nothing.
+    """A message of the topic of schema changes. `table_names`: the tables in its `source`; None: the member is null.
 
-    `truncated`: the table that it empties, which is a message of that table's topic.
+    `truncated`: the table that it empties; the message goes to that table's topic.
     """
 
     table_names: str | None = None
@@ -41,7 +41,7 @@ class Published(SchemaChange):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotOpened(SchemaChange):
-    """The beginning of a snapshot: its tables, with the texts that create them."""
+    """The beginning of a snapshot: its tables, with the statements that create them."""
 
     created: tuple[tuple[Table, str], ...] = ()
 
@@ -70,15 +70,15 @@ class Connector(ABC):
     @property
     @abstractmethod
     def source_schemas(self) -> Sequence[tuple[str, Schema]]:
-        """The connector's own members of `source`, behind those that all have."""
+        """Schemas of the connector's own members of `source`, which follow the common ones."""
 
     @abstractmethod
     def source_fields(self) -> Sequence[Field]:
-        """The values of the same."""
+        """Values of the connector's own members of `source`."""
 
     @abstractmethod
     def source_us(self, at: Any) -> Any:
-        """The time at the source in microseconds, of times in milliseconds."""
+        """The time at the source in microseconds, from milliseconds."""
 
     @abstractmethod
     def convert(self, column: Column, *, snapshot: bool) -> Converted: ...
@@ -88,12 +88,12 @@ class Connector(ABC):
         return None
 
     def cells(self, *, snapshot: bool) -> Cells:
-        """How columns' values are written."""
+        """Writers of columns' values."""
         return lambda column: self.convert(column, snapshot=snapshot).cell
 
     @abstractmethod
     def transaction_id(self, at: Entries) -> pa.Array:
-        """The text of each entry's transaction."""
+        """The transaction id of each entry, as text."""
 
     @abstractmethod
     def published(self, event: SchemaChange) -> Iterator[Published]:
@@ -109,7 +109,7 @@ class Connector(ABC):
 
     @property
     def statements(self) -> frozenset[SchemaChangeKind]:
-        """Kinds of DDL of which there may be messages."""
+        """Kinds of DDL that can have messages."""
         return frozenset({SchemaChangeKind.TRUNCATE_TABLE})
 
     def collection(self, table: TableId) -> str:
@@ -117,7 +117,7 @@ class Connector(ABC):
         return str(table)
 
     def columns(self, table: Table) -> Sequence[int] | None:
-        """Positions of the columns that are in a row; None: all."""
+        """Indexes of the columns that rows have; None: all."""
         return None
 
     def table_charset(self, table: Table) -> str | None:

@@ -69,7 +69,7 @@ class OracleConnector(RelationalConnector):
         return tuple(own.items())
 
     def source_us(self, at: Any) -> Any:
-        """Whole seconds, as Oracle's DATE has them."""
+        """Time at the source in whole seconds, like Oracle's DATE."""
         return (at - at % 1000) * 1000
 
     def source_fields(self) -> Sequence[Field]:
@@ -142,7 +142,7 @@ class OracleConnector(RelationalConnector):
         return connect.STRING, cells.STRING
 
     def _large(self, name: str) -> Typed:
-        """Large objects, in whose place a placeholder stands unless `lob.enabled`."""
+        """Large objects; a placeholder replaces them unless `lob.enabled` is set."""
         if name == "blob":
             mode = self.options.binary_handling
             schema, cell = cells.binary_schema(mode), cells.binary_cell(mode)

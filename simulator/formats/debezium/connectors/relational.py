@@ -1,4 +1,4 @@
-"""What the connectors for Oracle and SQL Server have in common: schema changes, and columns that are left out."""
+"""Common base of the connectors for Oracle and SQL Server: schema changes, and columns that are left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.wire.fields import Cell
 K = SchemaChangeKind
 TABLES = frozenset({K.CREATE_TABLE, K.ALTER_TABLE, K.ADD_COLUMN, K.ALTER_COLUMN_TYPE, K.RENAME_COLUMN, K.DROP_COLUMN,
                     K.RENAME_TABLE, K.DROP_TABLE})  # fmt: skip
-# What stands for a value that is required and not there.
+# Replacements for required values that are missing.
 ABSENT = {
     "boolean": "false", "int8": "0", "int16": "0", "int32": "0", "int64": "0", "float": "0.0", "double": "0.0",
     "string": '""', "bytes": '""', "struct": '{"scale":0,"value":"AA=="}',
@@ -29,7 +29,7 @@ class RelationalConnector(Connector):
 
     @abstractmethod
     def typed(self, type: ColumnType) -> tuple[Schema, Cell] | None:
-        """The schema and cell of a type; None: it is left out."""
+        """The schema and cell of a type; None: columns of the type are left out."""
 
     @abstractmethod
     def described_type(self, column: Column) -> tuple[int, str, int | None, int | None]:

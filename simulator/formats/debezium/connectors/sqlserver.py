@@ -28,7 +28,7 @@ INTEGERS = {"tinyint": 16, "smallint": 16, "int": 32, "bigint": 64}
 
 
 class SqlserverConnector(RelationalConnector):
-    """A change table holds a changed key as a delete and an insert, so no header has the other key."""
+    """A change table has a changed key as a delete and an insert, so no header has the other key."""
 
     name: ClassVar[str] = "sqlserver"
     parts: ClassVar[str] = "{database}.{schema}.{table}"

@@ -1,4 +1,4 @@
-"""JSON of carriers as Kafka Connect's converter writes values of its types. Null stays null."""
+"""JSON of carriers, as Kafka Connect's converter writes its types. Null stays null."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ Column = Callable[[pa.Array], pa.Array]
 
 @dataclass(frozen=True)
 class Converted:
-    """A column as Connect has it: its schema, and how its values are written."""
+    """A column in Connect: its schema, and the writer of its values."""
 
     schema: Schema
     cell: Cell
 
 
 def finished(schema: Schema, cell: Cell, *, nullable: bool, default: str, absent: str) -> Converted:
-    """A column of a table: nulls are written as the schema's default, and where the column has no nulls, as what stands
-    for a value that the log cannot give."""
+    """A table's column. Nulls are written as the schema's default; in a NOT NULL column, as the replacement of a value
+    that the log cannot give."""
     schema = replace(schema, optional=nullable, default=default)
     return Converted(schema, replace(cell, null=default or ("null" if nullable else absent)))
 
 
 def number_cell(of: Column) -> Cell:
-    """Whole numbers that a function makes of carriers."""
+    """Writer of integers that a function makes from carriers."""
     return Cell(lambda array: of(decoded(array)).cast(pa.string()), quoted=False, piece=of)
 
 
@@ -54,7 +54,7 @@ def text_cell(of: Column, *, escaped: bool = False, quoted: bool = True) -> Cell
 
 
 def whole(array: pa.Array) -> pa.Array:
-    """Whole numbers as signed ones of 64 bits: the greatest unsigned one is -1."""
+    """Integers as signed 64-bit numbers: the greatest unsigned one is -1."""
     return array.view(pa.int64()) if pa.types.is_uint64(array.type) else array
 
 
@@ -67,7 +67,7 @@ _FLOATS: Final = pa.array(["NaN", "Infinity", "-Infinity"])
 
 
 def _quoted_words(texts: pa.Array) -> pa.Array:
-    """Floats that are no numbers are strings."""
+    """Puts NaN and infinity in quotes."""
     words = pc.is_in(texts, _FLOATS)
     return (
         pc.if_else(words, pc.binary_join_element_wise('"', texts, '"', ""), texts) if pc.any(words).as_py() else texts
@@ -112,7 +112,7 @@ _EXACT: Final = Context(prec=MAX_PREC)
 
 
 def variable_scale(number: Decimal) -> str:
-    """A VariableScaleDecimal: the number without zeros at its end.
+    """A VariableScaleDecimal: the number without trailing zeros.
 
     >>> variable_scale(Decimal("123.4500"))
     '{"scale":2,"value":"MDk="}'
@@ -123,7 +123,7 @@ def variable_scale(number: Decimal) -> str:
 
 
 def number_bytes(number: int) -> bytes:
-    """Two's complement, big-endian, as few bytes as there can be.
+    """Two's complement, big-endian, in the fewest bytes.
 
     >>> number_bytes(0).hex(), number_bytes(-1).hex(), number_bytes(255).hex()
     ('00', 'ff', '00ff')
@@ -146,7 +146,7 @@ def decimal_double(array: pa.Array) -> pa.Array:
 
 
 def decimal_cell(mode: str, *, numeric: bool = False) -> Cell:
-    """Decimals by `decimal.handling.mode`; `numeric`: the converter writes precise ones as numbers."""
+    """Writer of decimals by `decimal.handling.mode`; `numeric`: the converter writes precise ones as numbers."""
     if mode == "double":
         return text_cell(decimal_double, quoted=False)
     if mode == "precise" and not numeric:
@@ -166,7 +166,7 @@ def url_safe(array: pa.Array) -> pa.Array:
 
 
 def binary_cell(mode: str, of: Column = lambda array: array) -> Cell:
-    """Bytes by `binary.handling.mode`; the converter writes bytes as Base64 itself."""
+    """Writer of bytes by `binary.handling.mode`; the converter itself writes bytes as Base64."""
     if mode == "hex":
         return text_cell(lambda array: mapped(of(array), LOWER_HEX))
     if mode == "base64-url-safe":
@@ -182,12 +182,12 @@ def binary_schema(mode: str) -> Schema:
 
 
 def real_days(array: pa.Array) -> pa.Array:
-    """Days since 1970; null where a date is none, such as 2020-00-00."""
+    """Days since 1970; null for an invalid date such as 2020-00-00."""
     return _real(array.view(pa.int32()).cast(pa.int64()), FIRST_DAY)
 
 
 def real_us(array: pa.Array) -> pa.Array:
-    """Microseconds since 1970; null where the date is none."""
+    """Microseconds since 1970; null for an invalid date."""
     return _real(array.view(pa.int64()), FIRST_DAY * US_PER_DAY)
 
 
@@ -200,11 +200,11 @@ def _real(values: pa.Array, first: int) -> pa.Array:
 
 
 def scaled(values: pa.Array, *, divisor: int = 1, factor: int = 1) -> pa.Array:
-    """Whole numbers divided (down) or multiplied."""
+    """Integers divided (rounded down) or multiplied."""
     raw = numbers(values)
     return primitive(raw // divisor * factor, pa.int64(), nulls_of(values))
 
 
 def each(of: Callable[[Any], str]) -> Column:
-    """Texts of distinct values."""
+    """Applies a function once per distinct value."""
     return lambda array: distinct_text(array, of)

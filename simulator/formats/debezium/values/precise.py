@@ -1,4 +1,4 @@
-"""Times that travel as text: those with more than six digits, and those with a zone."""
+"""Times that are carried as text: with more than six fraction digits, or with a zone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ZONED: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))? (\S+
 
 
 def nanoseconds(text: str) -> int:
-    """Nanoseconds since 1970 in UTC, or of the day.
+    """Nanoseconds since 1970 in UTC, or since midnight.
 
     >>> nanoseconds("1970-01-01 00:00:01.1234567"), nanoseconds("00:00:00.0000001")
     (1123456700, 100)
@@ -62,7 +62,7 @@ def time(mode: str) -> tuple[Schema, Cell]:
 
 
 def with_offset(text: str) -> str:
-    """A timestamp with its zone, which a zone's name is not: `2018-03-27T01:34:56.007891-11:00`.
+    """A timestamp with its offset (a zone's name becomes one): `2018-03-27T01:34:56.007891-11:00`.
 
     >>> with_offset("2024-05-01 10:00:00.1200000 +08:00"), with_offset("2024-05-01 10:00:00 Asia/Shanghai")
     ('2024-05-01T10:00:00.12+08:00', '2024-05-01T10:00:00+08:00')

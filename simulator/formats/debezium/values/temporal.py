@@ -33,14 +33,14 @@ Typed = tuple[Schema, Cell]
 
 
 def date(mode: str) -> Typed:
-    """A date, whose carrier is date32."""
+    """A date; its carrier is date32."""
     if mode == "isostring":
         return connect.ISO_DATE, text_cell(lambda array: _followed(_iso_days(array), "Z"))
     return connect.CONNECT_DATE if mode == "connect" else connect.DATE, number_cell(real_days)
 
 
 def time(mode: str, digits: int) -> Typed:
-    """A time of day, or MySQL's of up to 838 hours, whose carrier is a duration."""
+    """A time of day, or MySQL's of up to 838 hours; its carrier is a duration."""
     match mode:
         case "isostring":
             return connect.ISO_TIME, text_cell(lambda array: _followed(_iso_clock(within_day(array)), "Z"))
@@ -54,7 +54,7 @@ def time(mode: str, digits: int) -> Typed:
 
 
 def timestamp(mode: str, digits: int) -> Typed:
-    """A timestamp without a zone, whose carrier is one in microseconds."""
+    """A timestamp without a zone; its carrier is a timestamp in microseconds."""
     match mode:
         case "isostring":
             return connect.ISO_TIMESTAMP, text_cell(lambda array: _followed(iso_text(array), "Z"))
@@ -68,7 +68,7 @@ def timestamp(mode: str, digits: int) -> Typed:
 
 
 def zoned(digits: int | None) -> Cell:
-    """A point in time as text in UTC with this many digits; None: without zeros at its end."""
+    """A point in time as text in UTC with this many fraction digits; None: without trailing zeros."""
 
     def text(array: pa.Array) -> pa.Array:
         if digits is None:
@@ -79,12 +79,12 @@ def zoned(digits: int | None) -> Cell:
 
 
 def iso_text(array: pa.Array) -> pa.Array:
-    """`2024-02-29T12:34:56.5`, no zeros at the end of the fraction."""
+    """`2024-02-29T12:34:56.5`, without trailing zeros in the fraction."""
     return _with_t(without_zeros(datetime_fixed(_real(array), SIX_DIGITS)))
 
 
 def within_day(array: pa.Array) -> pa.Array:
-    """Times outside of a day are null."""
+    """Sets times outside a day to null."""
     us = numbers(array)
     outside = (us < 0) | (us > US_PER_DAY)
     if not outside.any():

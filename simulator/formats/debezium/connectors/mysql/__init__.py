@@ -54,8 +54,7 @@ class MysqlConnector(Connector):
         return self.options.gtid
 
     def source_us(self, at: Any) -> Any:
-        """Whole seconds, or what the log of a server with GTIDs has: the time of the commit, of rows read by a
-        snapshot never."""
+        """Whole seconds; with GTIDs, the milliseconds of the commit that the log has (rows of a snapshot have none)."""
         return (at if self.has_gtids else at - at % 1000) * 1000
 
     def source_fields(self) -> Sequence[Field]:
@@ -79,7 +78,7 @@ class MysqlConnector(Connector):
         return per_entry(self.log.thread)
 
     def _ddl_thread(self, event: SchemaChange) -> int | None:
-        """Statements have none, but for that of CREATE TABLE … SELECT, which begins a transaction."""
+        """Null for statements, except CREATE TABLE … SELECT, which begins a transaction."""
         begins = self._thread() is not None and event.sql.endswith("START TRANSACTION")
         return int(self.log.thread(entry(event))[0]) if begins else None
 
@@ -131,7 +130,7 @@ class MysqlConnector(Connector):
 
 
 def _row_numbers(batch: ChangeBatch) -> Ints:
-    """The number of a row in the event that its statement logs."""
+    """The number of each row in its statement's event."""
     envelope = batch.envelope
     if not envelope.phase:
         return np.zeros(len(batch), dtype=np.int64)
@@ -140,7 +139,7 @@ def _row_numbers(batch: ChangeBatch) -> Ints:
 
 
 class MariadbConnector(MysqlConnector):
-    """GTIDs are always there, with times in whole seconds; connections are not told."""
+    """GTIDs are always present, with times in whole seconds; connections are not reported."""
 
     name: ClassVar[str] = "mariadb"
     java_class: ClassVar[str] = "io.debezium.connector.mariadb.MariaDbConnector"

@@ -1,6 +1,6 @@
 """Columns of MySQL and MariaDB as Kafka Connect's types (`BinlogValueConverters`, `JdbcValueConverters`).
 
-A snapshot reads rows by SQL, the stream from the binary log; they differ in floats, timestamps, years, enums and JSON.
+A snapshot reads rows by SQL, the stream reads the binary log; floats, timestamps, years, enums and JSON differ.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from simulator.text.java import numbers as java
 from simulator.text.mysql import without_trailing_zeros
 from simulator.wire.fields import Cell
 
-# What the log cannot give, such as a zero date, in a column that has no nulls.
+# Replacements for values that the log cannot give, such as a zero date, in NOT NULL columns.
 ABSENT: Final = {
     "boolean": "false", "int8": "0", "int16": "0", "int32": "0", "int64": "0", "float": "0.0", "double": "0.0",
     "string": '""', "bytes": '""', "struct": "null",
@@ -48,7 +48,7 @@ Typed = tuple[Schema, Cell]
 
 
 class Converters:
-    """Chooses the schema and the cell of each column; `snapshot`: of rows that a snapshot reads."""
+    """Chooses the schema and the cell of each column; `snapshot`: for rows that a snapshot reads."""
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool = False) -> None:
         self.options, self.source, self.numeric = options, source, numeric
@@ -116,7 +116,7 @@ class Converters:
         return Schema(f"int{_INTEGERS[type.name][type.unsigned]}"), cells.WHOLE
 
     def _adjusted(self, typed: Typed) -> Typed:
-        """Years below 100 as those of two digits."""
+        """Reads years below 100 as years of two digits."""
         schema, cell = typed
         if not self.options.time_adjuster:
             return typed
@@ -167,7 +167,7 @@ def _absent(schema: Schema) -> str:
 
 
 def _floating(type: ColumnType, read: Definition, snapshot: bool) -> Typed:
-    """FLOAT of the stream is exact; a snapshot reads the server's text, of six digits."""
+    """FLOAT: exact in the stream; a snapshot reads the server's text of six digits."""
     if read.base == "float4":  # its values are lost
         return connect.DOUBLE, Cell(lambda array: pa.nulls(len(array), pa.string()), quoted=False)
     if read.base == "real":
@@ -214,7 +214,7 @@ def _labels(type: ColumnType, render: mysql_text.Renderer) -> Cell:
 
 
 def geometry(stored: bytes) -> str:
-    """Well-known binary, and the reference system if it is not 0.
+    """A geometry's well-known binary, and its SRID if it is not 0.
 
     >>> geometry(b"\\x00\\x00\\x00\\x00\\x01\\x01")
     '{"wkb":"AQE=","srid":null}'
@@ -224,6 +224,6 @@ def geometry(stored: bytes) -> str:
 
 
 def point(stored: bytes) -> str:
-    """A point has its coordinates beside its bytes."""
+    """A point's coordinates and its bytes."""
     x, y = struct.unpack("<dd", stored[9:25])
     return f'{{"x":{java.double_string(x)},"y":{java.double_string(y)},{geometry(stored)[1:]}'

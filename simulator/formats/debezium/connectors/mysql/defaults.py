@@ -1,7 +1,7 @@
-"""DEFAULT of a column as Debezium has it: the text in the topic of schema changes, and the schema's default.
+"""Column defaults: the text in the topic of schema changes, and the default in Connect's schema.
 
-The parser takes the quotes off and leaves what is doubled or escaped in them (`MySqlDefaultValueConverter`). The
-current time is 1970; an expression is no default.
+The parser removes the quotes and keeps doubled and escaped characters (`MySqlDefaultValueConverter`). The current time
+becomes 1970; an expression is no default.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def text(column: Column) -> str | None:
 
 
 def json(column: Column, read: Definition, schema: Schema, cell: Cell, source: Source) -> str:
-    """The default as the converter writes it; "" for none."""
+    """The default as the converter writes it; "" without a default."""
     default = text(column)
     if default is None:
         return ""

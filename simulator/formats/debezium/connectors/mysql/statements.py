@@ -22,7 +22,7 @@ from simulator.formats.debezium.connectors.connector import Published, SnapshotO
 from simulator.model import SchemaChange, SchemaChangeKind, Table, TableId
 
 K = SchemaChangeKind
-# Statements that belong to no table of which there is a message.
+# Statements that belong to no table but have a message.
 _SENT: Final = re.compile(
     r"(?:CREATE\s+(?:DEFINER\s*=\s*\S+\s+)?|DROP\s+|ALTER\s+(?:DEFINER\s*=\s*\S+\s+)?)EVENT\b|FLUSH\b(?!\s+LOGS)",
     re.IGNORECASE,
@@ -129,5 +129,5 @@ def _message(
 
 
 def is_sent(event: SchemaChange) -> bool:
-    """Whether there is a message of a statement about no table."""
+    """Tests whether a statement that belongs to no table has a message."""
     return _SENT.match(event.sql.lstrip()) is not None

@@ -1,7 +1,7 @@
-"""Column types as Debezium's parser of MySQL's DDL reads them: what the topic of schema changes says of a column.
+"""Column types as Debezium's parser of MySQL's DDL reads them, for the topic of schema changes.
 
-A column that was defined in the log is read as typed (`NATIONAL VARCHAR`, `INT1`), another from the text that SHOW
-CREATE TABLE gives. Codes are those of java.sql.Types (`MySqlAntlrDdlParser.initializeDataTypeResolver`).
+A column that was defined in the log is read as typed (`NATIONAL VARCHAR`, `INT1`), others from the text of SHOW CREATE
+TABLE. Codes are those of java.sql.Types (`MySqlAntlrDdlParser.initializeDataTypeResolver`).
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _TYPE: Final = re.compile(r"\s*([a-z_][a-z0-9_ ]*?)\s*(?:\((.*?)\)|$|(?=\s(?:cha
 _SERIAL: Final = re.compile(r"\s*serial\b", re.IGNORECASE)
 _ATTRIBUTES: Final = ("signed", "unsigned", "zerofill", "binary")
 _CHARSET: Final = re.compile(r"(?:character\s+set|charset)\s+'?(\w+)", re.IGNORECASE)
-# What the parser takes for the length of CHAR(0).
+# The length that the parser assumes for CHAR(0).
 EMPTY_LENGTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A column as the parser has it: `name` in upper case with its attributes, `base` in lower case without them.
+    """A column's type as the parser reads it: `name` in upper case with its attributes, `base` in lower case without.
 
     `typed`: it was defined in the log.
     """
@@ -68,12 +68,12 @@ class Definition:
 
 
 def has_text_documents(source: Source) -> bool:
-    """Whether JSON is a name of LONGTEXT."""
+    """Tests whether JSON is an alias of LONGTEXT."""
     return isinstance(source, MysqlSource) and source.json_is_text
 
 
 def type_text(column: Column, source: Source) -> tuple[str, bool]:
-    """The text that defines a column's type, and whether it was typed in the log."""
+    """The text that defines a column's type, and whether it comes from the log."""
     if column.typed_in and column.type.spelled:
         return column.type.spelled, True
     if has_text_documents(source) and column.type.name == "json":
@@ -82,7 +82,7 @@ def type_text(column: Column, source: Source) -> tuple[str, bool]:
 
 
 def definition(column: Column, source: Source, table: Table | None = None) -> Definition:
-    """What the parser reads of a column; its character set only where the table is known."""
+    """The parser's reading of a column; the character set is known only with the table."""
     text, typed = type_text(column, source)
     text = _SERIAL.sub("bigint unsigned", text)
     match = _TYPE.match(text)

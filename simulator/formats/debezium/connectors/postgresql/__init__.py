@@ -26,7 +26,7 @@ from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
 
 class PostgresqlConnector(Connector):
-    """Rows alone: it has no topic of schema changes."""
+    """Sends rows only: it has no topic of schema changes."""
 
     name: ClassVar[str] = "postgresql"
     parts: ClassVar[str] = "{schema}.{table}"
@@ -98,11 +98,11 @@ class PostgresqlConnector(Connector):
         return self._converters.column(column) is not None
 
     def transaction_id(self, at: Entries) -> pa.Array:
-        """The transaction's number and the position of the entry itself."""
+        """The transaction's number and the entry's own position."""
         return join([pa.array(self.log.xid(at)), ":", pa.array(self.log.number(at))], len(at))
 
     def published(self, event: SchemaChange) -> Iterator[Published]:
-        """The tables of a TRUNCATE; other statements are not in the log."""
+        """One message per table of a TRUNCATE; the log has no other statements."""
         if event.statement is not SchemaChangeKind.TRUNCATE_TABLE:
             return
         known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
@@ -119,6 +119,6 @@ class PostgresqlConnector(Connector):
 
 
 def _last_commit(at: Entries) -> Entries:
-    """The commit of the transaction before: the log goes on where it ends."""
+    """The commit of the previous transaction, which ends where the log continues."""
     one = np.ones_like(at.txn)
     return replace(at, txn=at.txn - 1, seq=2 * one, size=one) if at.header is None else at.begin

@@ -1,6 +1,6 @@
-"""Columns of PostgreSQL as Kafka Connect's types (`PostgresValueConverter`); a column without one is not in a row.
+"""Columns of PostgreSQL as Kafka Connect's types (`PostgresValueConverter`); rows lack columns without such a type.
 
-Snapshots and the log look alike here, but for what nobody should store: dates before Christ and infinite ones.
+Snapshots and the log look alike here, except for dates before Christ and infinite dates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Typed = tuple[Schema, Cell]
 MONTH_US: Final = 2_629_800_000_000
 DAY_US: Final = 86_400_000_000
 MOST: Final = 2**63 - 1
-# What the driver makes of infinite timestamps.
+# The driver's values for infinite timestamps.
 INFINITE: Final = {INFINITE_US: 9223372036825200000, -INFINITE_US: -9223372036832400000}
 UNBOUNDED: Final = 2147483647
 _PLAIN: Final = ("inet", "cidr", "macaddr", "macaddr8")
@@ -54,7 +54,7 @@ _RANGES: Final = ("int4range", "int8range", "numrange", "tsrange", "tstzrange", 
 _NO_ARRAYS: Final = frozenset(("money", "interval", "bit varying", "xml", "point", "box"))
 _WORDS: Final = re.compile(r'"((?:[^"\\]|\\.)*)"=>(?:"((?:[^"\\]|\\.)*)"|NULL)')
 _ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)')
-# What stands for a value that is required and not there.
+# Replacements for required values that are missing.
 ABSENT: Final = {
     "boolean": "false", "int16": "0", "int32": "0", "int64": "0", "float": "0.0", "double": "0.0", "string": '""',
     "bytes": '""', "array": "[]",
@@ -76,7 +76,7 @@ class Converters:
         self.times = options.time_precision or "adaptive"
 
     def column(self, column: Column) -> Converted | None:
-        """None for a type that the connector leaves out."""
+        """The converted column; None if the connector leaves out the type."""
         typed = self.typed(column.type)
         if typed is None:
             return None
@@ -193,7 +193,7 @@ class Converters:
         schema, cell = typed
 
         def text(literal: str) -> str:
-            if literal.startswith("{{"):  # of several dimensions: the reader sees one null for each of its arrays
+            if literal.startswith("{{"):  # several dimensions: the reader sees one null per inner array
                 return "[" + ",".join(["null"] * len(re.findall(r"(?<=[{,])\{", literal))) + "]"
             items = [
                 re.sub(r"\\(.)", r"\1", quoted) if bare == "" else None if bare.upper() == "NULL" else bare
@@ -225,20 +225,20 @@ def _real(array: pa.Array) -> list[Decimal | None]:
 
 
 def _variable(array: pa.Array) -> pa.Array:
-    """Numbers of any scale, without zeros at the end; what is no number is null."""
+    """Numbers of any scale, without trailing zeros; NaN and infinity are null."""
 
     texts = [None if value is None else cells.variable_scale(value) for value in _real(array)]
     return pa.array(texts, pa.string())
 
 
 def _fixed(array: pa.Array, scale: int) -> pa.Array:
-    """Numbers that travel as text, at a scale; what is no number is null."""
+    """Numbers carried as text, at a scale; NaN and infinity are null."""
     values = (None if v is None else cells.base64_of(cells.unscaled_bytes(v, scale)) for v in _real(array))
     return pa.array(list(values), pa.string())
 
 
 def _plain_text(array: pa.Array) -> pa.Array:
-    """Plain digits with the scale kept, `NAN` for what is none."""
+    """Plain digits with the scale kept; `NAN` if it is no number."""
     if not pa.types.is_string(array.type):
         return cells.decimal_cell("string").text(array)
     words = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NEGATIVE_INFINITY"}
@@ -251,7 +251,7 @@ def _double_of(array: pa.Array) -> pa.Array:
 
 
 def _bits(text: str) -> str:
-    """Bits as bytes, the lowest first, without zeros at the end."""
+    """Bits as bytes, the lowest first, without trailing zeros."""
     value = int(text or "0", 2)
     return cells.base64_of(value.to_bytes((value.bit_length() + 7) // 8, "little"))
 
@@ -260,7 +260,7 @@ def _bits(text: str) -> str:
 
 
 def _finite(array: pa.Array) -> pa.Array:
-    """Microseconds since 1970, infinity as the driver has it."""
+    """Microseconds since 1970; infinity as the driver's value."""
     us = numbers(array)
     infinite = np.abs(us) == INFINITE_US
     if infinite.any():
@@ -269,14 +269,14 @@ def _finite(array: pa.Array) -> pa.Array:
 
 
 def _ordinary(array: pa.Array) -> pa.Array:
-    """Infinity and years outside of 1 to 9999 as 1970, where other texts stand for them."""
+    """Replaces infinity and years outside 1 to 9999 with 1970; other texts are written for them."""
     us = numbers(array)
     far = (us > LAST_US) | (us < FIRST_DAY * DAY_US)
     return primitive(np.where(far, 0, us), array.type, nulls_of(array)) if far.any() else array
 
 
 def far_text(us: int, digits: int) -> str:
-    """A point in time outside of the years 1 to 9999, or infinite.
+    """Text of a timestamp that is outside the years 1 to 9999, or infinite.
 
     >>> far_text(-62198755200000000, 6), far_text(253402300800000000, 0)
     ('-0001-01-01T00:00:00.000000Z', '+10000-01-01T00:00:00Z')
