@@ -1,4 +1,4 @@
-"""What a user of the package calls: messages, the changes behind them, the rows that they lead to, and publishing.
+"""Functions of the package for its users: messages, the changes behind them, the resulting rows, and publishing.
 
 All of them take a scenario (a file, or the name of a shipped one) and the options of `cdcsim run` under the same names.
 """

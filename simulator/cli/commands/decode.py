@@ -67,7 +67,7 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
 
 
 def _messages(reader: Reader, origin: str) -> Iterator[tuple[tuple[str, int] | None, dict[str, Any]]]:
-    """Where each message was, None where nobody knows, and its members."""
+    """Position of each message (None if unknown), and its members."""
     if reader.single:
         while (records := reader.take(("", 0), 1000)) is not None:
             yield from ((None, message) for message in records.to_pylist())
