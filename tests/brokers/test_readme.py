@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from pathlib import Path
 
 import pytest
 from command import cdcsim
-from test_docs import ONLINE, ROOT, assert_printed, follow, words_of, write_files
+from test_docs import ONLINE, ROOT, assert_printed, follow, without_passing, words_of, write_files
 
 pytestmark = pytest.mark.broker("kafka")
-
-
-# a slow machine or broker is told about
-PASSING = re.compile(r"waiting: .*|messages are acknowledged again, .*|[\d,]+ row changes, .* delivered.*")
 
 
 def run(words: list[str], folder: Path) -> str:
     """What a command prints, without what it reports of a slow machine."""
     done = cdcsim(*words, cwd=folder)
-    lines = done.stderr.splitlines(keepends=True)
-    return done.stdout + "".join(line for line in lines if not PASSING.fullmatch(line.strip()))
+    return done.stdout + without_passing(done.stderr)
 
 
 @pytest.mark.parametrize(("line", "expected"), ONLINE, ids=[line for line, _ in ONLINE])
