@@ -53,8 +53,8 @@ NULL, PRESENT, END = avro.long(0), avro.long(1), avro.long(0)
 
 @dataclass(frozen=True)
 class Shape:
-    """What records of a kind about a table share: positions of their columns and how each is written; tableName,
-    operation, columnCount and fields."""
+    """Parts that all records of a kind and table share: indexes and writers of their columns; tableName, operation,
+    columnCount and fields."""
 
     values: Mapping[int, Values]
     head: bytes
@@ -86,7 +86,7 @@ class Records:
         return pieces
 
     def _images(self, batch: ChangeBatch, values: Mapping[int, Values]) -> list[list[avro.Bytes] | None]:
-        """The arrays of beforeImages and of afterImages; None where there is no such image."""
+        """The arrays of beforeImages and of afterImages; None without the image."""
         after, before = dict[int, list[avro.Bytes]](), dict[int, list[avro.Bytes]]()
         after_rows = before_rows = None
         if batch.after is not None:
@@ -135,12 +135,12 @@ class Records:
         )
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
-        """As drs-json prints it: messages of both formats have the same keys."""
+        """The text that drs-json prints: messages of both formats have the same keys."""
         return plain_text(self._system.cell(column, self._options, None), array)
 
 
 def column(values: list[avro.Bytes], logged: LoggedRows, i: int, count: int) -> list[avro.Bytes]:
-    """A column of an image, with null where the log did not hold it."""
+    """A column of an image, with null where the log does not hold it."""
     if logged is None:
         return values
     rows, slots = logged[i], np.full(count, -1, dtype=np.int32)
@@ -150,7 +150,7 @@ def column(values: list[avro.Bytes], logged: LoggedRows, i: int, count: int) -> 
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:
-    """Raises NotOffered for MongoDB: the record has no values for documents."""
+    """The format's layout. Raises NotOffered for MongoDB: the record has no values for documents."""
     system = tables_of(settings, FORMAT.id)
     container = avro.Container(record.schema(), len(record.FRAME))
     return task.layout(settings, FORMAT.id, system, Records(settings.options, system), container, unit_us=MILLISECONDS)

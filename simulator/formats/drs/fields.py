@@ -51,7 +51,7 @@ def written_columns(system: TableSystem, options: MapOptions, table: Table) -> S
 
 
 def images(system: TableSystem, options: MapOptions) -> tuple[Rows, Rows]:
-    """The rows after and before a change; the row before is null where the source logs nothing of it."""
+    """The rows after and before a change; the row before is null if the source does not log it."""
 
     def columns(table: Table) -> Sequence[int]:
         return written_columns(system, options, table)
@@ -84,7 +84,7 @@ def pk_names(system: TableSystem) -> PerTable:
 
 
 def event_times(batch: ChangeBatch) -> Any:
-    """Whole seconds, as the binary log has them and the samples show; full-load rows have the time of their read."""
+    """`es` of rows: whole seconds, as in the binary log and the samples; full-load rows have the time of their read."""
     return batch.envelope.event_ms if batch.kind is READ else whole_seconds(batch.envelope.event_ms)
 
 

@@ -155,5 +155,5 @@ class AvroOptions(DrsOptions, SourceOptions):
 
 
 def source_options(options: DrsOptions) -> SourceOptions:
-    """What a format takes for sources other than MySQL; the defaults if it takes none."""
+    """A format's options for sources other than MySQL; their defaults if it has none."""
     return options if isinstance(options, SourceOptions) else SourceOptions()

@@ -48,12 +48,12 @@ TOPICS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 @dataclass(frozen=True)
 class SchemaStatements(Statements):
-    """DDL is addressed as if its table had no name."""
+    """DDL is addressed as if its table name were empty."""
 
     table_text: str = field(kw_only=True)
 
     def names(self, event: Event, database: str) -> TableId:
-        """Those in the message: the database is the session's."""
+        """The names in the message: the database is the session's."""
         names = super().names(event, database)
         return replace(names, database=ddl_database(event)) if isinstance(event, SchemaChange) else names
 
@@ -73,7 +73,7 @@ class SchemaStatements(Statements):
 
 
 def routing(settings: Settings[DrsOptions], format: str, system: System) -> Routing:
-    """Where messages go. Raises OptionError for what DRS does not offer."""
+    """Routing of messages. Raises OptionError for a combination that DRS does not offer."""
     options, typed = settings.options, settings.options.topic_policy
     policy = TOPIC_CODES.get(typed, typed)
     if policy not in system.topics:
@@ -108,7 +108,7 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         cell, usual = system.cell, DrsOptions()
 
         def texts(column: Column, array: pa.Array) -> pa.Array:
-            """As drs-json has them by default."""
+            """Texts of values as in drs-json by default."""
             return plain_text(cell(column, usual, None), array)
 
     known: dict[str, Policy] = {

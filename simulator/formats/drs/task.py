@@ -1,4 +1,4 @@
-"""What the formats of Huawei Cloud DRS share: the kinds of event that a synchronisation task sends, and its layout.
+"""Common layout of Huawei Cloud DRS's formats, and the kinds of event that a synchronisation task sends.
 
 Spec: "Kafka Message Format" (page of 2024-03-28). No edition of it knows heartbeats or transaction marks.
 """
@@ -51,8 +51,8 @@ def layout(
     *,
     unit_us: int = 1,
 ) -> Layout:
-    """Values with what all formats share. `unit_us`: microseconds of the last digit that timestamps in UTC have. Raises
-    OptionError for topics that DRS does not offer."""
+    """The layout of all formats around their values. `unit_us`: microseconds of the last digit of timestamps in UTC.
+    Raises OptionError for topics that DRS does not offer."""
 
     def known(column: Column) -> Known | None:
         in_utc = settings.source.family(column.type) == "timestamptz" or column.type.name == system.in_utc

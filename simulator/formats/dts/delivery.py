@@ -44,8 +44,8 @@ STATEMENTS: Final = frozenset(SchemaChangeKind) - WITHOUT_TABLE | IN_DATABASE
 
 @dataclass(frozen=True)
 class DtsStatements(Statements):
-    """Under the table policy DDL goes where the rows of its table go, before and after it; its key is the text that is
-    hashed there."""
+    """Under the table policy DDL goes to the partitions of its table's rows, before and after it; its key is the text
+    that is hashed there."""
 
     by_table: ByName = field(kw_only=True)
     keys: bool = field(kw_only=True)
@@ -83,7 +83,7 @@ def routing(
     only_one: bool = False,
     split_all: bool = False,
 ) -> Routing:
-    """Where messages go. `only_one`: the topic has one partition; `split_all`: the format splits all updates."""
+    """Routing of messages. `only_one`: the topic has one partition; `split_all`: the format splits all updates."""
     json = Settings(TextOptions(), source)
     keys = options.kafka_key == "partition_key"
     by_table = ByName(system.table_text, JAVA_MASK)

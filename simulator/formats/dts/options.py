@@ -50,7 +50,7 @@ class DeliveryOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """What the source server is."""
+    """Options of the source server."""
 
     server_uuid: str = option(
         SERVER_UUID,
@@ -176,7 +176,7 @@ class SharePlexOptions(TextOptions, ServerOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordOptions(ServerOptions):
-    """What is in an Avro record."""
+    """Contents of an Avro record."""
 
     schema_variant: Literal["B", "A"] = option("B", "The schema's version; A has no bornTimestamp.")
     born_unit: Literal["s", "ms"] = option(

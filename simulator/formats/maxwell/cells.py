@@ -38,7 +38,7 @@ FRACTION_UNITS: Final = (1_000_000, 10_000, 10_000, 100, 100, 1, 1)
 
 
 def cell(column: Column, settings: Settings[MaxwellOptions]) -> Cell:
-    """How a column's values are written."""
+    """Writer of a column's values."""
     type, words = column.type, family(column.type)
     match words:
         case "integer":
@@ -79,7 +79,7 @@ def cell(column: Column, settings: Settings[MaxwellOptions]) -> Cell:
 
 
 def is_unsigned(type: ColumnType) -> bool:
-    """Whether an integer type is unsigned to Maxwell: as typed, SERIAL included."""
+    """Tests whether Maxwell treats an integer type as unsigned: by its typed text, and for SERIAL."""
     typed = type.spelled.lower()
     return "unsigned" in typed or typed == "serial" if typed else type.unsigned
 

@@ -50,7 +50,7 @@ MaxwellSettings: TypeAlias = Settings[MaxwellOptions]
 
 
 def ends_transaction(batch: ChangeBatch) -> Any:
-    """Which changes are the last of their transaction."""
+    """Marks the last change of each transaction."""
     return batch.envelope.seq == batch.envelope.size
 
 
@@ -59,7 +59,7 @@ FRACTIONS: Final = [f".{number:03}".rstrip("0") if number else ".0" for number i
 
 
 def push_seconds(batch: ChangeBatch) -> list[Piece]:
-    """When a message was sent, in seconds: `1714550400.123`."""
+    """The time at which a message was sent, in seconds: `1714550400.123`."""
     seconds, milliseconds = np.divmod(batch.envelope.write_ms, 1000)
     return [pa.array(seconds), looked_up(FRACTIONS, milliseconds, None)]
 

@@ -1,4 +1,4 @@
-"""Where Maxwell sends messages: `MaxwellKafkaProducer.java`, `AbstractMaxwellPartitioner.java`, docs/producers.md.
+"""Maxwell's routing: `MaxwellKafkaProducer.java`, `AbstractMaxwellPartitioner.java`, docs/producers.md.
 
 The topic is `maxwell`, or a pattern. What is hashed is the database's name by default, or that of the table, the key's
 values put together, the number of the transaction or of the session's thread, or the values of columns. DDL goes by
@@ -34,7 +34,7 @@ HASHES: Final = {"default": JAVA_ABS, "murmur3": Hash(lambda texts: murmur3(text
 
 @dataclass(frozen=True)
 class ByValues(ByText):
-    """Rows whose text is empty go by another policy, or by another text."""
+    """Policy by a text; rows whose text is empty use another policy or another text."""
 
     empty: Policy | str = "None"
 
@@ -72,7 +72,7 @@ class ByNumber:
 
 @dataclass(frozen=True)
 class MaxwellStatements(Statements):
-    """DDL goes by its database, or by its table where rows do."""
+    """DDL is routed by its database, or by its table if rows are."""
 
     hash: Hash = JAVA_ABS
 

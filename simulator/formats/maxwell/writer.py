@@ -28,7 +28,7 @@ from simulator.wire.fields import Cells, inner_text, json_text
 
 
 def random_uuid(*parts: object) -> str:
-    """A UUID of version 4 in place of a random one: the same for the same place in the stream."""
+    """A UUID of version 4 that is not random: equal for equal places in the stream."""
     return str(uuid.UUID(bytes=hashlib.sha256(repr(parts).encode()).digest()[:16], version=4))
 
 
@@ -86,7 +86,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class MaxwellWriter:
-    """`rows` write changes."""
+    """Writer of Maxwell's messages; `rows` writes the changes."""
 
     settings: Settings[MaxwellOptions]
     keys: Keys

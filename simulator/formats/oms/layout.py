@@ -1,4 +1,4 @@
-"""What the five formats do with their members: order of maps, encoder, topics, tags, kinds that are sent.
+"""Common layout of the five formats: order of maps, encoder, topics, tags, kinds of event.
 
 Decisions: messages are compact JSON with Jackson's escapes; a map's members and columns stand in the order of a Java
 HashMap of as many keys.
@@ -77,7 +77,7 @@ def layout(
     order: Order = table_order,
     sequence: str = "",
 ) -> Layout:
-    """A format's members with what all five formats share; `sequence` is the one with the number of a change."""
+    """The layout of all five formats around a format's members; `sequence`: the member with the number of a change."""
     updated = [field.on(UPDATE) for field in fields]
     shows_changed = any(isinstance(value, Rows) and value.image.startswith("changed") for value in updated)
     lob_nulls = settings.options.ob_lob_nulls

@@ -1,4 +1,4 @@
-"""Images as OceanBase logs them, and columns that count as changed: what OMS knows only of a whole change.
+"""Row images as OceanBase logs them, and columns that count as changed; both need the whole change.
 
 * A column counts as changed where its text differs: two doubles may look alike with 16 digits.
 * With `ob_lob_nulls` large texts are null in before images and, in updates, where they did not change: OceanBase's log
@@ -20,7 +20,7 @@ from simulator.wire.fields import plain_text
 
 
 def visible(packed: PackedBatch, columns: Columns) -> PackedBatch:
-    """An update in which columns have changed only where their texts differ."""
+    """Updates in which a column counts as changed only if its text differs."""
     if packed.changed is None:
         return packed
     return replace(packed, changed=tuple(_visible(packed, columns, i) for i in range(len(packed.changed))))

@@ -1,4 +1,4 @@
-"""What messages call databases, tables and statements."""
+"""Names of databases, tables and statements in messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.wire.fields import PerTable
 
 
 class Statement(NamedTuple):
-    """A kind of DDL: `ddlType` of Default, and the event type that Canal and Dataworks have for it."""
+    """A kind of DDL: its `ddlType` in Default, and its event type in Canal and Dataworks."""
 
     ddl_type: str
     word: str

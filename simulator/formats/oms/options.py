@@ -1,4 +1,4 @@
-"""What `-f` takes for the formats of OMS. Names in camel case are the product's own parameters."""
+"""Options of OMS's formats. Names in camel case are the product's own parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def partition(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OmsOptions:
-    """What all formats take: texts of values, keys, partitions and tags."""
+    """Options of all formats: texts of values, keys, partitions and tags."""
 
     legacy_types: bool = option(False, "on: values as in projects created before V3.3.0.")
     ob_lob_nulls: bool = option(

@@ -24,7 +24,7 @@ SEQUENCES_A_SECOND: Final = 100_000
 
 
 def as_text(number: PerChange) -> PerChange:
-    """Whole numbers as JSON strings."""
+    """Integers as JSON strings."""
 
     def of(batch: ChangeBatch) -> list[Piece]:
         return ['"', pa.array(number.of(batch)), '"']
@@ -33,7 +33,7 @@ def as_text(number: PerChange) -> PerChange:
 
 
 def sequence_of(event_ms: Any, in_second: Any) -> Any:
-    """Seconds and a running number of five digits: 160934467100001; what does not fit is carried over."""
+    """Seconds and a running number of five digits: 160934467100001; larger numbers carry over into the seconds."""
     return event_ms // 1000 * SEQUENCES_A_SECOND + in_second
 
 
@@ -49,8 +49,8 @@ def transaction(settings: Settings[OmsOptions]) -> PerChange:
 
 
 def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
-    """What the store calls a change: tenant, log stream, transaction, place in the redo log, row of the transaction; of
-    MySQL file and offset in the binary log and the row, of other systems transaction, position and row."""
+    """The store's id of a change: tenant, log stream, transaction, place in the redo log, row of the transaction; for
+    MySQL file and offset in the binary log and the row; for other systems transaction, position and row."""
     log = settings.source.log
 
     def of(batch: ChangeBatch) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""Where OMS sends messages, the same for its five formats.
+"""OMS's routing, the same for its five formats.
 
 All decided here: the partition is String.hashCode of the key's values, joined with U+0001, without its sign. The key
 of a message is the key's values (`kafka_key=json`: as a JSON string), in all formats as Default has them; the table's
@@ -58,7 +58,7 @@ class OmsStatements(Statements):
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
 
     def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
-        """Where a statement goes: the record of each table to all partitions of the table."""
+        """Addresses of a statement: the record of each table goes to all partitions of the table."""
         return ((part, self.address(part, database, to)) for part in self.parts(event))
 
     def key(self, event: Event, names: TableId) -> str | None:
@@ -70,8 +70,8 @@ class OmsStatements(Statements):
 
 
 def row_key(tables: ByName, *, as_json: bool) -> Key:
-    """The key of a row: the values of its key before the change, or its table's name where it has none or they are the
-    empty text; readers refuse an empty key."""
+    """The key of a row: the values of its key before the change, or its table's name if there is none or the text is
+    empty; readers refuse an empty key."""
 
     def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array:
         values = column_texts(batch, batch.table.row_key_positions, texts, "before", "")

@@ -1,4 +1,4 @@
-"""What OMS says of each source: a row a source.
+"""OMS's facts of each source, one row per source.
 
 `dbType`: "Data formats", hosted page and Community Edition; DbTypeEnum of oblogclient. The page offers MySQL, Oracle
 and OceanBase in both modes; the other sources are written only where that is asked for.

@@ -1,6 +1,6 @@
-"""What DRS does with each source: a module a family of sources, imported when a run needs it; read `system` first.
+"""DRS's treatment of each source: one module per family of sources, imported when a run needs it; read `system` first.
 
-Sources that DRS does not read are treated as what they are compatible with.
+Sources that DRS does not read are treated like the systems that they are compatible with.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SYSTEMS: Final[Mapping[str, str]] = {
 
 
 def system_of(settings: Settings[DrsOptions]) -> TableSystem | DocumentSystem:
-    """What DRS does with the source under these settings. Raises NotOffered."""
+    """DRS's treatment of the source under these settings. Raises NotOffered."""
     if settings.source.id not in SYSTEMS:
         raise NotOffered(f"DRS has no types for {settings.source.title}: choose one of {', '.join(SYSTEMS)}.")
     row = registry.load("DRS system", SYSTEMS, settings.source.id)
@@ -38,7 +38,7 @@ def system_of(settings: Settings[DrsOptions]) -> TableSystem | DocumentSystem:
 
 
 def tables_of(settings: Settings[DrsOptions], format: str) -> TableSystem:
-    """The same for a format that has tables only. Raises NotOffered for documents."""
+    """DRS's treatment of the source for a format that has only tables. Raises NotOffered for documents."""
     system = system_of(settings)
     if isinstance(system, DocumentSystem):
         raise NotOffered(f"-f {format}: DRS writes documents of {settings.source.title} as JSON; drs-json has them.")

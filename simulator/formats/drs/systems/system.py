@@ -1,4 +1,4 @@
-"""What DRS does with a source: `System`, with columns a `TableSystem`, with documents a `DocumentSystem`."""
+"""DRS's treatment of a source: `System`; `TableSystem` if it has columns, `DocumentSystem` if it has documents."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from simulator.wire.fields import Cell
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """What DRS sends of a source, and how it names tables.
+    """DRS's rules for a source: kinds of event, and names.
 
-    * `table_text`, `schema_text`: the names that partitions are made of.
+    * `table_text`, `schema_text`: the names that are hashed to a partition.
     * `topics`: the topic policies that DRS offers; `single_needs_topics`: partition 0 only for topics that it creates.
-    * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default; `never`: what no option turns on.
+    * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default; `never`: kinds without an option.
     * `statements`: the DDL that it synchronises; None: all.
     * `previous_commit`: messages have the commit time of the transaction before theirs.
-    * `names`: what names cannot hold.
+    * `names`: characters that names cannot have.
     * `in_utc`: the type, beside those of the family timestamptz, whose values are timestamps in UTC.
     """
 
@@ -53,13 +53,13 @@ class DocumentSystem(System):
 
 @dataclass(frozen=True, kw_only=True)
 class TableSystem(System):
-    """What DRS makes of columns and their values.
+    """DRS's rules for columns and their values.
 
-    * `cell`: a column's values as JSON text; `json_c_cell`: as JSON-C has them, if otherwise.
+    * `cell`: a column's values as JSON text; `json_c_cell`: the text in JSON-C, if it differs.
     * `code`: sqlType; `type_name`: mysqlType or columnType; `values`: the Avro class of its values.
     * `kinds`: kinds of change whose values look different.
     * `reads`: whether DRS reads the column's type; `filters`: whether it leaves such columns out.
-    * `row_images`: settings of the source with which its log lacks columns, under which DRS works.
+    * `row_images`: settings of the source that leave columns out of its log and with which DRS works.
     * `db_type`: `dbType` of the relational layout; None: the layout of MySQL.
     * `blank_types`, `blank_database`: columnType or the database are blank in the relational layout.
     """

@@ -43,7 +43,7 @@ BRANCHES: Final[Mapping[str, bytes]] = {
         )
     )
 }  # fmt: skip
-# A value that the image does not know: EmptyObject NONE.
+# A value that the log does not hold: EmptyObject NONE.
 NONE: Final = BRANCHES["EmptyObject"] + avro.long(1)
 # Branches: null, a text; of fields and images an array.
 NOTHING, TEXT, ARRAY = avro.long(0), avro.long(1), avro.long(2)
@@ -129,7 +129,7 @@ def tag_map(tags: Mapping[str, Texts]) -> list[Bytes]:
 
 
 def digits(numbers: Numbers) -> Texts:
-    """Whole numbers as the text of a tag."""
+    """Integers as the text of a tag."""
     return str(numbers) if isinstance(numbers, int) else pa.array(numbers)
 
 

@@ -64,7 +64,7 @@ NOOP_BYTES: Final = 48
 
 @dataclass(frozen=True)
 class Shape:
-    """What all records of a table version share."""
+    """Parts that all records of a table version share."""
 
     object_name: str
     fields: bytes
@@ -133,7 +133,7 @@ class Writer:
         )
 
     def known(self, column: Column) -> Known | None:
-        """Geometries have no reference system; what is less than a microsecond is cut, unless fractions are
+        """The known part of a column: geometries lack their SRID; fractions are cut to microseconds, unless they are
         nanoseconds."""
         if self.system.documents:
             return None

@@ -1,6 +1,6 @@
-"""What DTS says of each source: a row a source, imported when a run needs it. `system` says what a row has.
+"""DTS's facts of each source, one row per source, imported when a run needs it. `system` describes a row.
 
-Sources that DTS does not read are treated as what they are compatible with.
+Sources that DTS does not read are treated like the systems that they are compatible with.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`System`: what DTS says of a source."""
+"""`System`: DTS's facts of a source."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ FIRST_USER_TYPE: Final = 16_384
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """What DTS says of a source.
+    """DTS's facts of a source.
 
-    * `source_types`: SourceType of its records, and what `source_type` may make of it.
+    * `source_types`: SourceType of its records, and the values that `source_type` may set.
     * `versions`: the version that the server reports, by version of the source.
     * `types`: number and value record of each type, read when a run needs them; `type_name`: its name.
-    * `values`: how a record has a column's values, given the units of a microsecond in DateTime's fraction;
+    * `values`: writer of a column's values in records, given the units of a microsecond in DateTime's fraction;
       `fraction`: those units.
-    * `cell`: how the JSON formats have a column's values.
+    * `cell`: writer of a column's values in the JSON formats.
     * `names`: the parts of objectName; the first is `database` of Canal JSON.
     * `table_text`: the names that the table policy hashes.
     * `mysql`: it has MySQL's types and binary log, which decide sqlType, mysqlType and tags.
     * `gtids`: transactions may have GTIDs. `hidden_key`: RDS adds a key to tables without one.
-    * `drds`: it may be DRDS. `charset`: what a server of a version calls a character set.
-    * `rowids`: rows have a ROWID. `userid`: who commits, in SharePlex JSON.
-    * `logged_as`: types that the source's log has as another one.
+    * `drds`: it may be DRDS. `charset`: the name that a server of a version has for a character set.
+    * `rowids`: rows have a ROWID. `userid`: the committing user in SharePlex JSON.
+    * `logged_as`: types that the source's log replaces with another type.
     * `documents`: rows are documents, which are written whole; columns have no types of their own.
     """
 
@@ -69,6 +69,6 @@ class System:
                 )
 
     def number_of(self, type: ColumnType) -> int:
-        """dataTypeNumber. A type that each database numbers itself has one made of its name, the same in all."""
+        """dataTypeNumber. A type that each database numbers itself gets a number derived from its name."""
         number = self.types()[type.name].number
         return number or FIRST_USER_TYPE + zlib.crc32(self.type_name(type).encode()) % 100_000

@@ -156,7 +156,7 @@ def zoned(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
 
 
 def in_zone(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
-    """A timestamp without a zone of its own, in the task's; in UTC where it would pass the ends of the calendar."""
+    """A timestamp without its own zone, in the task's zone; in UTC if it would pass an end of the calendar."""
     fraction = None
     if pa.types.is_string(array.type):
         # more than microseconds: only whole seconds move

@@ -90,7 +90,7 @@ class Columns:
                 )
 
     def cell(self, column: Column, *, full: bool = False) -> Cell:
-        """How a column's values are written; `full`: in a full synchronization."""
+        """Writer of a column's values; `full`: in a full synchronization."""
         values, type = self.type_of(column).values, column.type
         style = replace(self._style, full=full)
         quoted = values.quoted and not (values.legacy_number and style.legacy)
@@ -109,7 +109,7 @@ class Columns:
         return Cell(text, quoted=quoted, escaped=values.escaped, piece=None if values.escaped else piece)
 
     def known(self, column: Column) -> Known | None:
-        """Floating point numbers have fewer digits than they may need, and no sign of zero."""
+        """The known part of a column: floats have fewer digits than they may need, and zero has no sign."""
         row = self._types(column.type)
         return printed(self.cell(column).text) if row is not None and row.values is CLASSES["Double"] else None
 

@@ -54,7 +54,7 @@ class MysqlConnector(Connector):
         return self.options.gtid
 
     def source_us(self, at: Any) -> Any:
-        """Whole seconds; with GTIDs, the milliseconds of the commit that the log has (rows of a snapshot have none)."""
+        """Time at the source: seconds; with GTIDs the milliseconds of the commit in the log (not in snapshot rows)."""
         return (at if self.has_gtids else at - at % 1000) * 1000
 
     def source_fields(self) -> Sequence[Field]:

@@ -84,8 +84,8 @@ def published(event: SchemaChange) -> Iterator[Published]:
 
 
 def opened(event: SnapshotOpened, collation: str) -> Iterator[Published]:
-    """The statements before a snapshot, which make what they read: all tables are dropped, then all databases, which
-    are created with their tables."""
+    """The statements before a snapshot: they drop all tables and databases, then create the databases with their
+    tables."""
 
     def message(sql: str, database: str, table: str | None, *changes: TableChange) -> Published:
         return _message(event, sql, table, changes, database=database)
