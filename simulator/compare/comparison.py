@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from simulator.compare.changes import ROWS, Happening, Place, happenings, place_of
 from simulator.compare.members import cut, value_text
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS, members_of
 from simulator.formats.format import Broker, Codec
-from simulator.model import DDL, HEARTBEAT, READ, ROW_KINDS, Heartbeat, Kind, Message, OrderKey, SchemaChange
+from simulator.model import Message
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of, source_of
 from simulator.run.plan import Limits, Plan
 from simulator.run.request import Subject
 from simulator.run.scenario import Draft, load
-from simulator.stream.engine.block import Block
 
 # Of a stream without end so many row changes are compared, unless a limit is given.
 CHANGES: Final = 5
@@ -25,33 +25,40 @@ UNDESCRIBED: Final = "other"
 
 # A message's address (topic, partition, key …) and its members: names with texts.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-# Phase and turn, and what of the turn: its row changes (0), or the DDL or the heartbeat that comes before them.
-Place: TypeAlias = tuple[int, int, int]
-ROWS: Final = 0
-BEFORE_ROWS: Final = {HEARTBEAT: -2, DDL: -1}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A message: `address` has its topic, partition, key, tag and headers, `members` those of its value with their
-    texts; `value` is the whole text, None for a tombstone. `ordinal` is that of its first row change in the turn."""
+    texts; `value` is the whole text, None for a tombstone. `binary` has the bytes of a value that is no text.
+    `ordinal` is that of its first row change in the turn."""
 
     address: Pairs
     members: Pairs
     value: str | None
     ordinal: int
+    binary: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A turn of the stream: what happens in it, in words, the kinds of its changes, and what each format sends.
+    """A turn of the stream: its name ("UPDATE shop.orders"), the scenario's name of the step, the kinds of its changes,
+    the changes in lines, and the messages of each format.
 
-    DDL and heartbeats that come before the row changes of a turn are events of their own.
+    DDL and heartbeats that come before the row changes of a turn are events of their own, and so is the DDL that comes
+    before a snapshot.
     """
 
     name: str
+    step: str | None
     kinds: tuple[str, ...]
+    change: str
     messages: dict[str, list[Shown]]
+
+    @property
+    def title(self) -> str:
+        """The step and what happens in it."""
+        return self.name if self.step is None else f"{self.step}: {self.name}"
 
     def side_by_side(self, formats: Iterable[str]) -> list[dict[str, Shown]]:
         """The messages of some formats in the order of the changes: beside each other those that begin with the same
@@ -97,6 +104,8 @@ class Comparison:
             "events": [
                 {
                     "name": event.name,
+                    "step": event.step,
+                    "change": event.change,
                     "kinds": list(event.kinds),
                     "messages": {
                         format: [
@@ -150,60 +159,22 @@ def compare(
     plans = {
         format: job.plan(limits, snapshot=asked, most_turns=SINGLE_TURNS).counted() for format, job in jobs.items()
     }
-    words = _words(next(iter(plans.values())))
-    sent = {format: dict(_messages(job, plans[format], _with_rows(words))) for format, job in jobs.items()}
-    places = sorted({*words, *(place for found in sent.values() for place in found)})
+    found = happenings(next(iter(plans.values())))
+    rows = {(phase, turn) for (phase, turn, _), event in found.items() if event.changes_rows}
+    sent = {format: dict(_messages(job, plans[format], rows)) for format, job in jobs.items()}
+    sending = {place for of_format in sent.values() for place in of_format}
     events = []
-    for place in places:
-        name, of = words.get(place, ("", ()))
-        if not kinds or set(kinds) & set(of):
-            events.append(Event(name, of, {format: found.get(place, []) for format, found in sent.items()}))
+    for place in sorted({*found, *sending}):
+        event = found.get(place, Happening())
+        # DDL before a snapshot is an event only where a format sends it
+        if (place in sending or place[0] or place[2] == ROWS) and (not kinds or set(kinds) & event.kinds):
+            messages = {format: of_format.get(place, []) for format, of_format in sent.items()}
+            events.append(Event(event.name, event.step, tuple(sorted(event.kinds)), event.change, messages))
     meanings = {
         format: {name: each.meaning for name, each in members_of(job.codec.format).items()}
         for format, job in jobs.items()
     }
     return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings, first.failure)
-
-
-def _words(plan: Plan) -> dict[Place, tuple[str, tuple[str, ...]]]:
-    """What happens at each place of the stream, and the kinds of change."""
-    found: dict[Place, dict[str, int]] = {}
-    kinds: dict[Place, set[str]] = {}
-    for block in (plan.stream.read_block(where) for where in plan.all_blocks()):
-        for place, word, kind in _happens(block):
-            words = found.setdefault(place, {})
-            words[word] = words.get(word, 0) + 1
-            kinds.setdefault(place, set()).add(kind.name.lower())
-    return {
-        place: (", ".join(w if n == 1 else f"{w} ({n} rows)" for w, n in words.items()), tuple(sorted(kinds[place])))
-        for place, words in found.items()
-    }
-
-
-def _happens(block: Block) -> Iterator[tuple[Place, str, Kind]]:
-    with_rows = set()
-    for batch in block.batches:
-        verb = "snapshot row of" if batch.kind is READ else batch.kind.name
-        for turn in batch.envelope.turn.tolist():
-            with_rows.add((batch.envelope.phase, turn))
-            yield (batch.envelope.phase, turn, ROWS), f"{verb} {batch.table.id}", batch.kind
-    for event in block.events:
-        if isinstance(event, SchemaChange) and event.order.phase:
-            yield _place(event.order, DDL, with_rows), event.sql, DDL
-        elif isinstance(event, Heartbeat):
-            yield _place(event.order, HEARTBEAT, with_rows), "heartbeat", HEARTBEAT
-
-
-def _with_rows(words: dict[Place, tuple[str, tuple[str, ...]]]) -> set[tuple[int, int]]:
-    """Phases and turns in which rows change."""
-    row_kinds = {kind.name.lower() for kind in ROW_KINDS}
-    return {(phase, turn) for (phase, turn, _), (_, kinds) in words.items() if row_kinds & set(kinds)}
-
-
-def _place(order: OrderKey, kind: Kind, with_rows: set[tuple[int, int]]) -> Place:
-    """Where an event or a message belongs."""
-    apart = order.phase and order.ordinal < 0 and (order.phase, order.turn) in with_rows
-    return (order.phase, order.turn, BEFORE_ROWS.get(kind, ROWS) if apart else ROWS)
 
 
 def _messages(job: Job, plan: Plan, with_rows: set[tuple[int, int]]) -> Iterator[tuple[Place, list[Shown]]]:
@@ -214,7 +185,7 @@ def _messages(job: Job, plan: Plan, with_rows: set[tuple[int, int]]) -> Iterator
     for where in plan.all_blocks():
         if (batch := renderer.render_block(where)) is not None:
             for message in batch.messages():
-                place = _place(message.order, message.kind, with_rows)
+                place = place_of(message.order, message.kind, with_rows)
                 found.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
     yield from found.items()
 
@@ -235,4 +206,5 @@ def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
     if message.value is None:
         return Shown(tuple(address), (), None, message.order.ordinal)
     text = value_text(message.value, codec)
-    return Shown(tuple(address), tuple(cut(text, known)), text, message.order.ordinal)
+    binary = None if codec.layout.container is None else message.value
+    return Shown(tuple(address), tuple(cut(text, known)), text, message.order.ordinal, binary)

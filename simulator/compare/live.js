@@ -3,19 +3,22 @@ function live(data, state, { el, choose, chosen }) {
   const pause = 350; // milliseconds after the last key
   const facts = data.live;
   const drafts = facts.drafts;
-  let language = facts.language, timer = 0, asking = false, again = false, asked = "";
-  state.source = "";
+  // A reload keeps the text; the address of each server is another one, and its text, too.
+  const storage = (name) => `${location.pathname}${name}`;
+  for (const name of Object.keys(drafts)) drafts[name].text = sessionStorage.getItem(storage(name)) ?? drafts[name].text;
+  let language = sessionStorage.getItem(storage("language")) ?? facts.language, timer = 0, asking = false, again = false, asked = "";
 
   const text = el("textarea", { id: "draft", spellcheck: "false", autocapitalize: "off", autocomplete: "off",
-    maxlength: String(facts.characters), "aria-describedby": "state", oninput: () => { drafts[language].text = text.value; later(); } });
-  const picker = el("select", { id: "language", onchange: () => { language = picker.value; text.value = drafts[language].text; ask(); } },
+    maxlength: String(facts.characters), "aria-describedby": "state", oninput: () => { drafts[language].text = text.value; sessionStorage.setItem(storage(language), text.value); later(); } });
+  const picker = el("select", { id: "language", onchange: () => { language = picker.value; sessionStorage.setItem(storage("language"), language); text.value = drafts[language].text; ask(); } },
     el("option", { value: "yaml" }, "a scenario in YAML"), el("option", { value: "sql" }, "a SQL script"));
   const mistake = el("div", { id: "mistake", role: "alert", hidden: true });
   const status = el("p", { id: "state", role: "status" });
-  const label = el("label", { for: "draft" }, `The messages follow what you type: the first ${facts.changes} row changes. Nothing is saved.`);
+  const label = el("label", { for: "draft" }, `The messages follow what you type: the first ${facts.changes} row changes. A reload keeps the text; no file is written.`);
   document.getElementById("main").before(el("section", { id: "editor", "aria-label": "Editor" }, el("h2", {}, "Scenario"),
     el("div", { class: "controls" }, el("label", {}, "Language", picker)), label, text, mistake, status));
   document.querySelector('nav a[href="#types"]').remove();
+  document.title = document.querySelector("h1").textContent = `Explore ${data.scenario}`;
   picker.value = language;
   text.value = drafts[language].text;
 

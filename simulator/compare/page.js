@@ -8,9 +8,27 @@
   const described = Object.fromEntries(
     formats.map((id) => [id, Object.fromEntries(data.formats[id].members.map((m) => [m.member, m]))]));
 
-  // What is chosen; the address bar holds it, so that a view can be linked to.
-  const state = { source: Object.keys(data.sources).includes("mysql") ? "mysql" : Object.keys(data.sources)[0],
-    kind: "", event: "", base: data.base, formats: null, type: "", differing: "" };
+  // What is chosen: the address bar has what differs from the defaults, so that a view can be linked to and reloaded.
+  const narrow = matchMedia("(max-width: 600px)").matches;
+  const defaults = { source: data.live ? "" : "mysql" in data.sources ? "mysql" : Object.keys(data.sources)[0], kind: "", event: "", base: data.base,
+    formats: null, type: "", differing: "", sent: "indented", search: "", eventSource: "", broker: "", theme: "" };
+  const state = { ...defaults };
+  let address = "messages"; // the view, and what of it: `format/dts-avro`
+  function readAddress() {
+    const [path, query] = location.hash.slice(1).split("?");
+    if (query != null) {
+      Object.assign(state, defaults);
+      for (const [key, value] of new URLSearchParams(query)) if (key in state) state[key] = key === "formats" ? value.split(" ").filter(Boolean) : value;
+      if (!(state.source in data.sources)) state.source = defaults.source;
+    }
+    address = decodeURIComponent(path) || "messages";
+  }
+  function writeAddress() {
+    const chosen = Object.entries(state).filter(([key, value]) => value !== defaults[key]);
+    const query = new URLSearchParams(chosen.map(([key, value]) => [key, key === "formats" ? value.join(" ") : value]));
+    const path = address.split("/").map(encodeURIComponent).join("/");
+    history.replaceState(null, "", "#" + path + (chosen.length ? "?" + query : ""));
+  }
 
   function el(name, attributes = {}, ...children) {
     const node = document.createElement(name);
@@ -37,7 +55,7 @@
   }
   function chosen() {
     const first = ["canal-json", "dts-canal-json", "drs-json", "oms-default", "cloudcanal-json"];
-    const picked = state.formats ?? (offered().length > first.length ? first : offered()); // as many as fit a screen
+    const picked = state.formats ?? (offered().length > first.length ? first : offered()).slice(0, narrow ? 2 : undefined); // as many as fit a screen
     const shown = offered().filter((id) => picked.includes(id));
     const list = state.formats ? shown : shown.length ? shown : offered().slice(0, 4);
     return list.includes(state.base) ? [state.base, ...list.filter((id) => id !== state.base)] : list;
@@ -89,20 +107,25 @@
     const kinds = [...new Set(data.messages[state.source].flatMap((e) => e.kinds))];
     if (!kinds.includes(state.kind)) state.kind = "";
     const list = events();
-    if (state.event === "" && list.length) state.event = String(Math.max(0, list.findIndex((e) => e.kinds.includes("insert"))));
-    const event = list[Number(state.event)] ?? list[0];
+    const event = list[Number(state.event || Math.max(0, list.findIndex((e) => e.kinds.includes("update"))))] ?? list[0];
     const ids = chosen().filter((id) => !event || event.messages[id]);
-    main.append(el("h2", {}, "Messages"), el("div", { class: "controls" },
-      select("Source system", "source", sources()),
-      select("Kind of event", "kind", [["", "all"], ...kinds.map((kind) => [kind, kind])]),
-      select("Event", "event", list.map((e, i) => [String(i), `${i + 1}. ${e.name}`])),
-      select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]]),
-      select("Rows", "differing", [["", "all"], ["yes", "differences only"]])), checklist());
+    main.append(el("h2", {}, "Messages"), el("p", { class: "intro" }, "One change, and the message that each product sends about it. Choose a step, a source system and formats; point at a member to read what it holds."),
+      el("details", { id: "choices", open: !narrow }, el("summary", {}, "Source, formats and rows"), el("div", { class: "controls" },
+        select("Source system", "source", sources()),
+        select("Kind of event", "kind", [["", "all"], ...kinds.map((kind) => [kind, kind])]),
+        select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]]),
+        select("Message as sent", "sent", [["indented", "indented"], ["raw", "byte for byte"], ["hidden", "hidden"]]),
+        select("Rows", "differing", [["", "all"], ["yes", "differences only"]]),
+        el("label", {}, "Search members and meanings", el("input", { type: "search", id: "search", value: state.search,
+          oninput: (e) => { state.search = e.target.value; writeAddress(); search(); } }))), checklist()));
     if (!event) { main.append(el("p", { class: "count" }, "No events.")); return; }
+    main.append(el("pre", { class: "change", "aria-label": "The change" }, event.change),
+      el("ol", { id: "timeline", "aria-label": "Steps of the scenario" }, ...list.map((e, i) => el("li", {}, el("button", { type: "button", id: "step-" + i,
+        "aria-current": e === event && "step", title: e.name, onclick: () => choose({ event: String(i) }) }, e.step ?? e.name)))));
     const most = Math.max(0, ...ids.map((id) => event.messages[id].filter(Boolean).length));
     const silent = ids.filter((id) => !event.messages[id].some(Boolean));
-    main.append(el("p", { class: "count", id: "count" }, `${ids.length} formats, up to ${most} ${most === 1 ? "message" : "messages"} each; ≠ marks values that differ from those of ${ids[0] ?? "none"}` +
-      (silent.length ? `; no message from ${silent.join(", ")}` : "")));
+    main.append(el("p", { class: "count", id: "count" }, `${event.name}: ${ids.length} formats, up to ${most} ${most === 1 ? "message" : "messages"} each` +
+      (silent.length ? `; no message from ${silent.join(", ")}` : "") + ". ", ...(ids.length > 1 ? [el("mark", {}, "Marked"), ` with ≠: differs from ${ids[0]}.`] : [])));
     // a format has null where its message of an earlier row has the change already
     for (let at = 0, number = 0; ids.length && at < event.messages[ids[0]].length; at++) {
       const there = ids.filter((id) => event.messages[id][at]);
@@ -111,23 +134,59 @@
       const sent = Object.fromEntries(there.map((id) => [id, event.messages[id][at]]));
       const body = rows(sent).flatMap(([label, cells]) => {
         const base = words(cells[there[0]]);
-        const differ = there.map((id) => words(cells[id]) !== base);
-        if (state.differing && !differ.includes(true)) return [];
-        return [el("tr", {}, el("th", { scope: "row" }, label), ...there.map((id, i) => cell(id, label, cells[id], differ[i])))];
+        if (state.differing && there.every((id) => words(cells[id]) === base)) return [];
+        const found = there.flatMap((id) => (cells[id] ?? []).flatMap(([name]) => [name, described[id][name]?.holds ?? ""]));
+        return [el("tr", { "data-words": [label, ...found].join(" ").toLowerCase() }, el("th", { scope: "row" }, label),
+          ...there.map((id) => cell(id, label, cells[id], cells[there[0]], words(cells[id]) !== base)))];
       });
-      main.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Message ${number} in each format` },
-        el("table", { class: "messages" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `message ${number}`),
+      if (state.sent !== "hidden") body.unshift(el("tr", {}, el("th", { scope: "row" }, "message as sent"), ...there.map((id) => whole(id, sent[id]))));
+      main.append(el("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `Message ${number} in each format` },
+        el("table", { class: "messages", style: `--columns: ${there.length}` }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `message ${number}`),
           ...there.map((id) => el("th", { scope: "col" }, el("a", { href: "#format/" + encodeURIComponent(id) }, id))))), el("tbody", {}, ...body))));
     }
+    search();
   }
 
-  function cell(id, label, pairs, differs) {
-    const node = el("td", { class: "message" + (differs ? " differs" : "") });
+  function search() {
+    const wanted = state.search.trim().toLowerCase();
+    for (const row of document.querySelectorAll("tr[data-words]")) row.hidden = !row.dataset.words.includes(wanted);
+  }
+
+  // The value of a message as its consumer gets it; of bytes their text and their hexadecimal digits.
+  function whole(id, message) {
+    if (message.value == null) return el("td", { class: "message" }, el("span", { class: "none" }, "no value: a tombstone"));
+    const text = state.sent === "raw" ? message.value : indented(message.value);
+    const box = (text, name, more = "") => el("pre", { class: "sent" + more, tabindex: "0", role: "region", "aria-label": name }, text);
+    return el("td", { class: "message" }, copy(message.value, message.hex ? `Copy decoded ${id}` : `Copy ${id}`, message.hex ? "Copy decoded" : "Copy"),
+      ...(message.hex ? [copy(message.hex, `Copy hex ${id}`, "Copy hex")] : []),
+      el("div", { class: "both" }, box(text, `Value of ${id}`), ...(message.hex ? [box(hexdump(message.hex), `Bytes of ${id}`, " hex")] : [])));
+  }
+  function copy(text, name, label) {
+    const button = el("button", { type: "button", class: "copy", "aria-label": name, onclick: async () => {
+      try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "Select the text"; }
+      setTimeout(() => { button.textContent = label; }, 1500);
+    } }, label);
+    return button;
+  }
+
+  function cell(id, label, pairs, base, differs) {
+    const node = el("td", { class: "message" });
     if (!pairs) node.append(el("span", { class: "none" }, "not there"));
-    for (const [name, text] of pairs ?? []) {
-      if (label.startsWith("message ")) node.append(el("pre", {}, text));
-      else node.append(member(id, name), el("pre", {}, indented(text)));
-    }
+    const notes = [], missing = [];
+    let marked = !pairs && differs;
+    (pairs ?? []).forEach(([name, text], i) => {
+      const other = base?.[i], result = differs ? compared(text, other ? other[1] : "") : { pieces: pieces(text), missing: [], note: "" };
+      if (!label.startsWith("message ")) node.append(member(id, name));
+      if (other && other[0] !== name) node.append(el("span", { class: "note" }, "other name"));
+      node.append(el("pre", {}, ...result.pieces.flatMap((p) => p.to ? [p.text.slice(0, p.from), el("mark", {}, p.text.slice(p.from, p.to)), p.text.slice(p.to)] : [p.text])));
+      if (result.note) notes.push(result.note);
+      missing.push(...result.missing);
+      marked ||= result.missing.length > 0 || result.pieces.some((p) => p.to);
+    });
+    if (differs && (base?.length ?? 0) > (pairs?.length ?? 0) && pairs) { missing.push(...base.slice(pairs.length).map(([name]) => name)); marked = true; }
+    if (missing.length) notes.push(`without ${missing.join(", ")}`);
+    for (const note of notes) node.append(el("span", { class: "note" }, note));
+    if (marked) node.classList.add("differs");
     return node;
   }
 
@@ -145,25 +204,11 @@
   }
   document.addEventListener("keydown", (e) => { if (e.key === "Escape") $("field").hidden = true; });
 
-  function indented(text) {
-    if (!/^[[{]/.test(text) || text.length < 24) return text;
-    let depth = 0, out = "";
-    for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g)) {
-      if (token === "}" || token === "]") out += "\n" + "  ".repeat(--depth);
-      out += token;
-      if (token === "{" || token === "[") depth++;
-      if (/^[{[,]$/.test(token)) out += "\n" + "  ".repeat(depth);
-      else if (token === ":") out += " ";
-    }
-    return out;
-  }
-
   // --------------------------------------------------------------------------------------------------------- events
 
   function viewEvents(main) {
     const options = [["", "all sources"], ...sources()];
-    const source = state.eventSource ?? "";
-    const broker = state.broker ?? "";
+    const { eventSource: source, broker } = state;
     const pick = (label, key, list, value) => el("label", {}, label, el("select", { id: "pick-" + key, onchange: (e) => choose({ [key]: e.target.value }) },
       ...list.map(([v, text]) => el("option", { value: v, selected: v === value }, text))));
     const list = formats.filter((id) => (!source || data.formats[id].sources.includes(source.replace(/-[\d.]+\w*$/, "")))
@@ -257,8 +302,9 @@
 
   const views = { messages: viewMessages, events: viewEvents, types: data.live ? viewMessages : viewTypes, formats: viewFormats };
   function show() {
-    const [view, ...rest] = (decodeURIComponent(location.hash.slice(1)) || "messages").split("/");
+    const [view, ...rest] = address.split("/");
     const id = rest.join("/");
+    document.documentElement.dataset.theme = $("theme").value = state.theme;
     const main = $("main");
     main.replaceChildren();
     $("field").hidden = true;
@@ -267,9 +313,11 @@
       if (current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
     if (view === "format" && data.formats[id]) viewFormat(main, id); else (views[view] ?? viewMessages)(main);
+    writeAddress();
   }
-  window.addEventListener("hashchange", () => { show(); scrollTo(0, 0); });
-  $("theme").addEventListener("change", (e) => { document.documentElement.dataset.theme = e.target.value; });
+  window.addEventListener("hashchange", () => { readAddress(); show(); scrollTo(0, 0); });
+  $("theme").addEventListener("change", (e) => choose({ theme: e.target.value }));
+  readAddress();
   if (data.live) live(data, state, { el, choose, chosen });
   show();
   document.documentElement.dataset.ready = "yes";

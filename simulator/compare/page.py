@@ -92,12 +92,16 @@ def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str
 def html_of(data: dict[str, Any], *more: str) -> str:
     """The page of these data; `more` are assets that go with it, such as `live` for live.css and live.js."""
 
-    def asset(suffix: str) -> str:
-        return "".join(files(__package__).joinpath(f"{name}.{suffix}").read_text("utf-8") for name in ("page", *more))
+    def asset(suffix: str, *names: str) -> str:
+        return "".join(files(__package__).joinpath(f"{name}.{suffix}").read_text("utf-8") for name in names)
 
     packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
     whole = files(__package__).joinpath("page.html").read_text("utf-8")
-    return whole.replace("{css}", asset("css")).replace("{js}", asset("js")).replace("{data}", packed)
+    return (
+        whole.replace("{css}", asset("css", "page", *more))
+        .replace("{js}", asset("js", "parts", "page", *more))
+        .replace("{data}", packed)
+    )
 
 
 def described(format: Format) -> dict[str, Any]:
@@ -114,13 +118,15 @@ def described(format: Format) -> dict[str, Any]:
 
 def events_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Events with their messages, side by side: for each format its message in each row, null where it has none. A
-    message is its address and its members, as pairs."""
+    message is its address and its members, as pairs, its value as a text, and its bytes where they are no text."""
     found = []
     for event in comparison.events:
         rows = event.side_by_side(comparison.formats)
         found.append(
             {
                 "name": event.name,
+                "step": event.step,
+                "change": event.change,
                 "kinds": event.kinds,
                 "messages": {format: [_facts(row.get(format)) for row in rows] for format in comparison.formats},
             }
@@ -129,4 +135,7 @@ def events_of(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _facts(message: Shown | None) -> dict[str, Any] | None:
-    return None if message is None else {"address": message.address, "members": message.members}
+    if message is None:
+        return None
+    facts = {"address": message.address, "members": message.members, "value": message.value}
+    return facts if message.binary is None else {**facts, "hex": message.binary.hex()}

@@ -25,7 +25,7 @@ def text(comparison: Comparison, *, base: str, width: int) -> str:
 
 
 def _event(comparison: Comparison, event: Event, formats: Sequence[str], width: int) -> str:
-    lines = [click.style(f"── {event.name} ".ljust(width, "─")[:width], bold=True)]
+    lines = [click.style(f"── {event.title} ".ljust(width, "─")[:width], bold=True)]
     for number, messages in enumerate(event.side_by_side(formats)):
         if number:
             lines.append("")

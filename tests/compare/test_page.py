@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 from browser import axe, chromium
 
+from simulator.compare.comparison import compare
 from simulator.compare.live import open_server
 from simulator.compare.page import page
 from simulator.formats import FORMATS, find
@@ -55,14 +56,15 @@ RUN: Final = """
 """
 CONTROLS: Final = """
     found.loaded = text("h2");
-    document.querySelector("fieldset button").click(); await wait();
-    found.all = texts("table.messages thead th").slice(0, 1 + COUNT);
     found.rows = document.querySelectorAll("table.messages tbody tr").length;
     await pick("pick-differing", "yes");
     found.differing = document.querySelectorAll("table.messages tbody tr").length;
     await pick("pick-differing", "");
+    document.querySelector("fieldset button").click(); await wait();
+    const first = document.querySelector("table.messages");
+    found.all = [...first.querySelectorAll("thead th")].map((node) => node.textContent);
     await pick("pick-base", "oms-default"); found.base = heads()[1];
-    await pick("pick-kind", "delete"); found.deletes = document.querySelectorAll("#pick-event option").length;
+    await pick("pick-kind", "delete"); found.deletes = document.querySelectorAll("#timeline button").length;
     document.querySelector("button.member").click(); found.field = text("#field");
     document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
     found.closed = document.getElementById("field").hidden;
@@ -78,6 +80,28 @@ CONTROLS: Final = """
     found.notes = text(".notes").includes("2022-03-20");
     await pick("theme", "dark"); found.dark = getComputedStyle(document.body).backgroundColor;
     await pick("theme", "light"); found.light = getComputedStyle(document.body).backgroundColor;
+"""
+# The page as it opens; then an address that was passed on, and the members and the values that it marks.
+SHOWN: Final = """
+    const step = () => text("#timeline [aria-current]"), marks = () => texts("table.messages mark");
+    found.opened = [step(), text(".change")];
+    await go("messages?formats=canal-json+dts-canal-json+cloudcanal-json+dts-avro&event=3&sent=raw&theme=dark");
+    found.heads = heads().slice(1); found.theme = document.getElementById("theme").value;
+    found.sent = texts("pre.sent"); found.notes = [...new Set(texts(".note"))];
+    found.copies = [...document.querySelectorAll("button.copy")].map((node) => node.getAttribute("aria-label"));
+    await pick("pick-kind", "update"); document.getElementById("step-1").click(); await wait();
+    found.step = step(); found.change = text(".change"); found.address = location.hash;
+    const before = texts("table.messages tbody tr:not([hidden]) > th").length, box = document.getElementById("search");
+    box.value = "gtid"; box.dispatchEvent(new Event("input"));
+    found.search = [before, texts("table.messages tbody tr[data-words]:not([hidden]) th")];
+    const parts = (text, base) => { const result = compared(text, base);
+      return [result.pieces.filter((p) => p.to).map((p) => p.text.slice(p.from, p.to)), result.missing, result.note]; };
+    found.parts = [
+      parts('{"a":1,"b":"x"}', '{"b":"x","a":1}'), parts('{"a":1}', '[{"a":1}]'),
+      parts('{"a":1,"c":2}', '{"a":1,"b":2}'),
+      parts('"2024-05-01 10:00:00.000"', '"2024-05-01 10:00:00"'),
+      parts('{"a":{"b":[1,2]}}', '{"a":{"b":[1,3]}}'), parts("[1.50]", "[1.5]"),
+    ];
 """
 ACCESSIBLE: Final = """
     found.violations = []; found.passes = 0;
@@ -114,7 +138,7 @@ LIVE: Final = """
     await until(() => good() && !texts("#formats-list label").includes("canal-json")); found.oracle = heads().slice(1);
     await pick("language", "sql"); await until(() => text("#mistake p").includes("not on oracle"));
     await pick("pick-source", "");
-    await until(() => good() && texts("#pick-event option").some((name) => name.includes("CREATE TABLE")));
+    await until(() => good() && texts("#timeline button").some((name) => name.includes("CREATE TABLE")));
     await go("events"); found.events = texts("tbody th").length;
     found.wide = document.body.scrollWidth > innerWidth;
 """
@@ -149,11 +173,11 @@ def found_at(address: str, *arguments: str) -> dict[str, Any]:
 
 
 def test_the_controls_work(tmp_path: Path) -> None:
-    found = found_in(tmp_path, CONTROLS.replace("COUNT", str(len(FORMATS))))
+    found = found_in(tmp_path, CONTROLS)
     assert found["loaded"] == "Messages"
     assert found["all"][0] == "message 1"
     assert sorted(found["all"][1:]) == sorted(FORMATS)
-    assert 0 < found["differing"] <= found["rows"]  # of all formats, no row may be the same in each
+    assert 0 < found["differing"] < found["rows"]
     assert found["base"] == "oms-default"
     assert found["deletes"] == 1
     assert "recordType in oms-default: INSERT, UPDATE, DELETE" in found["field"]
@@ -167,6 +191,35 @@ def test_the_controls_work(tmp_path: Path) -> None:
     assert found["formats"] == sorted(FORMATS)
     assert (found["option"], found["notes"]) == ("images", True)
     assert found["dark"] != found["light"]
+
+
+def test_messages_as_sent_and_what_differs(tmp_path: Path) -> None:
+    found = found_in(tmp_path, SHOWN)
+    assert found["opened"] == ["update of one column", "UPDATE shop.orders  id=2  paid: 0 → 1"]
+    assert found["heads"] == ["canal-json", "cloudcanal-json", "dts-avro", "dts-canal-json"]
+    assert found["theme"] == "dark"
+    formats = ["canal-json", "cloudcanal-json", "dts-avro", "dts-canal-json"]
+    event = compare("compare", formats, source="mysql").events[2]
+    canal, cloud, avro, dts = (event.messages[format][0] for format in formats)
+    assert avro.binary is not None
+    assert found["sent"][:3] == [canal.value, cloud.value, avro.value]
+    assert found["sent"][4] == dts.value
+    assert "".join(line[6:29].replace(" ", "") for line in found["sent"][3].splitlines()) == avro.binary.hex()
+    assert "other name" in found["notes"]
+    assert found["copies"][1:4] == ["Copy cloudcanal-json", "Copy decoded dts-avro", "Copy hex dts-avro"]
+    assert (found["step"], found["change"]) == ("update of the key", "UPDATE shop.orders  id=2  id: 2 → 22")
+    assert "kind=update" in found["address"]
+    assert "event=1" in found["address"]
+    before, rows = found["search"]
+    assert 0 < len(rows) < before
+    assert found["parts"] == [
+        [[], [], "same values, other order"],
+        [[], [], "same values, other shape"],
+        [['"c"', "2"], ["b"], ""],
+        [[".000"], [], ""],
+        [["2"], [], ""],
+        [["1.50"], [], ""],
+    ]
 
 
 def test_formats_that_were_named_are_shown(tmp_path: Path) -> None:
@@ -212,7 +265,7 @@ def test_messages_follow_the_editor() -> None:
             server.shutdown()
             serving.join()
     assert (found["first"], found["gone"], found["kept"]) == (True, True, True)
-    assert found["heads"][1:] == ["canal-json", "cloudcanal-json", "drs-json", "dts-canal-json", "oms-default"]
+    assert found["heads"][1:] == ["canal-json", "dts-canal-json"]  # a narrow window begins with two
     assert found["focus"] == "draft"
     assert found["mistake"].startswith("scenarios/compare.yaml:14: tables.orders.columns.customer.type: 'strng' is")
     assert (found["stale"], found["fresh"]) == ("stale", "")

@@ -1,0 +1,105 @@
+"""The events of a stream in words: their names, steps, kinds and changes, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from simulator.model import DDL, DELETE, HEARTBEAT, READ, ROW_KINDS, Heartbeat, Kind, OrderKey, RowChange, SchemaChange
+from simulator.run.plan import Plan
+from simulator.stream.engine.block import Block
+from simulator.truth.rows import changes
+
+# Phase and turn, and the part of the turn: its row changes (0), or the DDL or the heartbeat that comes before them.
+Place: TypeAlias = tuple[int, int, int]
+ROWS: Final = 0
+BEFORE_ROWS: Final = {HEARTBEAT: -2, DDL: -1}
+# A change has at most this many lines, of at most this many characters a value.
+MOST_LINES: Final = 20
+LONGEST: Final = 80
+CONTROLS: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+@dataclass(slots=True)
+class Happening:
+    """The source's side of an event: `counts` has how many rows each verb and table has, `lines` the change itself, a
+    DDL statement or a line a row."""
+
+    step: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    kinds: set[str] = field(default_factory=set)
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def changes_rows(self) -> bool:
+        return bool(self.kinds & {kind.name.lower() for kind in ROW_KINDS})
+
+    @property
+    def name(self) -> str:
+        return ", ".join(word if n == 1 else f"{word} ({n} rows)" for word, n in self.counts.items())
+
+    @property
+    def change(self) -> str:
+        """The change as a text of several lines."""
+        left_out = len(self.lines) - MOST_LINES
+        return "\n".join([*self.lines[:MOST_LINES], *([f"… and {left_out} more"] if left_out > 0 else [])])
+
+
+def happenings(plan: Plan) -> dict[Place, Happening]:
+    """The events of a plan by their places."""
+    found: dict[Place, Happening] = {}
+    for block in (plan.stream.read_block(where) for where in plan.all_blocks()):
+        for place, word, kind, line in _happens(block, plan):
+            event = found.setdefault(place, Happening())
+            event.counts[word] = event.counts.get(word, 0) + 1
+            event.kinds.add(kind.name.lower())
+            event.lines.append(line)
+    steps = plan.stream.steps_of({turn for phase, turn, _ in found if phase})
+    for (phase, turn, _), event in found.items():
+        event.step = steps.get(turn) if phase else None
+    return found
+
+
+def _happens(block: Block, plan: Plan) -> Iterator[tuple[Place, str, Kind, str]]:
+    rows = sorted(
+        (change for batch in block.batches for change in changes(batch, plan.stream.source)), key=lambda c: c.order
+    )
+    for change in rows:
+        verb = "snapshot row of" if change.kind is READ else change.kind.name
+        place = (change.order.phase, change.order.turn, ROWS)
+        yield place, f"{verb} {change.table}", change.kind, f"{change.kind.name} {change.table}  {_values(change)}"
+    with_rows = {(change.order.phase, change.order.turn) for change in rows}
+    for event in block.events:
+        if isinstance(event, SchemaChange):
+            name = event.sql if event.order.phase else "DDL before the snapshot"
+            yield place_of(event.order, DDL, with_rows), name, DDL, event.sql
+        elif isinstance(event, Heartbeat):
+            yield place_of(event.order, HEARTBEAT, with_rows), "heartbeat", HEARTBEAT, "heartbeat"
+
+
+def place_of(order: OrderKey, kind: Kind, with_rows: set[tuple[int, int]]) -> Place:
+    """The place of an event or a message. `with_rows` are the phases and turns in which rows change."""
+    apart = order.ordinal < 0 and (not order.phase or (order.phase, order.turn) in with_rows)
+    return (order.phase, order.turn, BEFORE_ROWS.get(kind, ROWS) if apart else ROWS)
+
+
+def _values(change: RowChange) -> str:
+    """The values of a row; of an update its key and the columns that change: `id=2  paid: 0 → 1`."""
+    before, after = change.before, change.after
+    if before is None or after is None or change.kind is DELETE:
+        return ", ".join(f"{name}={_text(value)}" for name, value in (after or before or {}).items())
+    identity = [f"{name}={_text(before[name])}" for name in change.key if name in before]
+    changed = [
+        f"{name}: {_text(before.get(name))} → {_text(value)}"
+        for name, value in after.items()
+        if before.get(name) != value
+    ]
+    return "  ".join([", ".join(identity), ", ".join(changed)]).strip()
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    text = str(value).translate(CONTROLS)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
