@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator.cli.progress import counted
 from simulator.sources import VENDORS
@@ -26,13 +28,37 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+# Words for the listing of formats, whose lines fit 80 columns.
+SHORT_EVENTS: Final = {
+    "full sync": "sync", "insert": "ins", "update": "upd", "delete": "del", "DDL": "DDL", "truncate": "trunc",
+    "heartbeat": "beat", "begin": "begin", "commit": "end", "logged statement": "log",
+}  # fmt: skip
+SHORT_BROKERS: Final = {"kafka": "K", "rocketmq": "R", "rabbitmq": "B"}
+SHORT_WORDS: Final = {"yes": "yes", "option": "opt", "by source": "src", "no": "-"}
+
+
 def formats_text(facts: Sequence[Mapping[str, Any]]) -> str:
-    """A table of brokers and events."""
+    """A table of brokers and events, the formats of a product below its name."""
     events = list(facts[0]["events"])
-    rows = [(f["id"], f["product"], ", ".join(f["brokers"]), *(f["events"][name] for name in events)) for f in facts]
-    notes = "option: an option turns it on. by source: sources differ. no: the product does not send it."
-    more = "`cdcsim formats FORMAT` has its sources and options; `cdcsim compare` shows messages."
-    return "\n".join([table(("format", "product", "brokers", *events), rows), notes, more])
+    width = max(len(f["id"]) for f in facts)
+    heads = [SHORT_EVENTS.get(name, name) for name in events]
+    lines = [" ".join(["format".ljust(width), "on ", *heads])]
+    product = None
+    for f in facts:
+        if f["product"] != product:
+            product = f["product"]
+            lines.append(f"{product}:")
+        brokers = "".join(SHORT_BROKERS[broker] for broker in f["brokers"])
+        words = [SHORT_WORDS[f["events"][name]].ljust(len(head)) for name, head in zip(events, heads, strict=True)]
+        lines.append(" ".join([f["id"].ljust(width), brokers.ljust(3), *words]).rstrip())
+    return "\n".join(
+        [
+            *lines,
+            "on: K Kafka, R RocketMQ, B RabbitMQ. opt: an option turns it on.",
+            "src: sources differ. sync: full sync. beat: heartbeat. log: logged statement.",
+            "`cdcsim formats FORMAT` has sources and options; `cdcsim compare` has messages.",
+        ]
+    )
 
 
 def format_text(f: Mapping[str, Any]) -> str:
@@ -72,7 +98,12 @@ def sources_text(facts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
-    return "\n\n".join(f"{f['name']}\n  {f['about']}" for f in facts)
+    """Names and what each scenario is for, wrapped at the width of the terminal."""
+    width = shutil.get_terminal_size((80, 24)).columns
+    return "\n\n".join(
+        "\n".join([f["name"], *textwrap.wrap(f["about"], width, initial_indent="  ", subsequent_indent="  ")])
+        for f in facts
+    )
 
 
 def checked(stream: Stream) -> dict[str, Any]:

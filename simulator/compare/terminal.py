@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -16,6 +17,8 @@ from simulator.formats.documents import MEANINGS
 NARROWEST: Final = 32
 MARK: Final = "≠ "
 LABEL: Final = 21
+# The end of a member: the comma before a name, a value or a bracket, or the blanks before another member.
+_BORDER: Final = re.compile(r',(?=["\[{])|(?<=\S)  (?=\S)')
 
 
 def text(comparison: Comparison, *, base: str, width: int) -> str:
@@ -93,7 +96,11 @@ def _side_by_side(label: str, cells: Sequence[tuple[str, bool]], width: int) -> 
     lines = []
     for number, parts in enumerate(zip_longest(*wrapped, fillvalue="")):
         lead = click.style(_padded("" if number else label, LABEL - 1), dim=True) + " "
-        columns = [_coloured(_padded(part, width), differs) for part, (_, differs) in zip(parts, cells, strict=True)]
+        last = max((i for i, part in enumerate(parts) if part), default=0)
+        columns = [
+            _coloured(part if i == last else _padded(part, width), differs)
+            for i, (part, (_, differs)) in enumerate(zip(parts[: last + 1], cells, strict=False))
+        ]
         lines.append((lead + "  ".join(columns)).rstrip())
     return lines
 
@@ -103,12 +110,16 @@ def _coloured(line: str, differs: bool) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Lines of at most so many columns; wide characters take two."""
+    """Lines of at most `width` columns, broken between members where there are some; wide characters take two."""
     lines, current, used = list[str](), "", 0
     for character in line:
         if used + _columns(character) > width:
-            lines.append(current)
-            current, used = "  ", 2
+            border = max((match.end() for match in _BORDER.finditer(current)), default=0)
+            if border < width // 3:
+                border = len(current)
+            lines.append(current[:border].rstrip())
+            current = "  " + current[border:]
+            used = sum(map(_columns, current))
         current += character
         used += _columns(character)
     return [*lines, current]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -379,13 +378,21 @@ def test_formats_say_what_they_send_of_each_source(command: Command) -> None:
 def test_formats_as_text(command: Command) -> None:
     """What the listing for people says is what the one for programs does."""
     facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
-    head, *rows = command("formats").out.splitlines()[:-2]
-    places = [head.index(title) for title in ("format", "product", "brokers", *EVENTS)] + [None]
-    for row, entry in zip(rows, facts.values(), strict=True):
-        cells = [row[start:end].strip() for start, end in itertools.pairwise(places)]
-        assert cells[:3] == [entry["id"], entry["product"], ", ".join(entry["brokers"])]
-        for cell, events in zip(cells[3:], entry["events"].values(), strict=True):
-            assert cell == ("by source" if len(set(events.values())) > 1 else events[entry["sources"][0]])
+    lines = command("formats").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    cells = {id: words for id, *words in map(str.split, lines) if id in facts}
+    products = [line.removesuffix(":") for line in lines if line.endswith(":")]
+    assert products == list(dict.fromkeys(entry["product"] for entry in facts.values()))
+    for name, entry in facts.items():
+        letters = {"kafka": "K", "rocketmq": "R", "rabbitmq": "B"}
+        words = [
+            "src" if len(set(sent.values())) > 1 else sent[entry["sources"][0]] for sent in entry["events"].values()
+        ]
+        short = {"option": "opt", "no": "-"}
+        assert cells[name] == [
+            "".join(letters[broker] for broker in entry["brokers"]),
+            *(short.get(w, w) for w in words),
+        ]
     for name, entry in facts.items():
         about = command("formats", name).out
         assert about.startswith(f"{name}: ")
@@ -466,13 +473,17 @@ def test_sources(command: Command) -> None:
     assert all(name in command("sources").out for name in facts)
 
 
-def test_scenarios(command: Command) -> None:
+def test_scenarios(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     facts = {entry["name"]: entry for entry in listing(command, "scenarios", "--json")}
     assert set(facts) >= {"crud", "orders", "tour", "wide"}
     for entry in facts.values():
         assert Path(entry["file"]).is_file()
         assert len(entry["about"]) > 40
-    assert all(entry["about"] in command("scenarios").out for entry in facts.values())
+    lines = command("scenarios").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert all(" ".join(entry["about"].split()) in text for entry in facts.values())
 
 
 @pytest.mark.parametrize("scenario", ["crud", "orders", "tour", "wide"])

@@ -171,6 +171,7 @@ def explain(
     "--kind", "kinds", multiple=True, type=click.Choice(["read", "insert", "update", "delete", "ddl", "heartbeat"]),
     help="Compare events of this kind; give it once for each. Default: all.",
 )  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Show all messages of all formats, not the summary of them.")
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
     help="Compare so many row changes; default: all of a script, 5 of another scenario.",
@@ -191,6 +192,7 @@ def compare(
     base: str | None,
     sources: tuple[str, ...],
     kinds: tuple[str, ...],
+    everything: bool,
     limit: int | None,
     start: str | None,
     start_at: int,
@@ -200,9 +202,10 @@ def compare(
     as_json: bool,
     html: Path | None,
 ) -> None:
-    """Show the same changes in several formats, side by side.
+    """Show the same changes in several formats, side by side; without -f, --kind and --all a summary.
 
     \b
+    cdcsim compare
     cdcsim compare -f canal-json -f dts-canal-json --kind update
     cdcsim compare --html formats.html
     """
@@ -226,7 +229,8 @@ def compare(
         return
     from simulator.cli import listings
     from simulator.compare.comparison import compare as compare_formats
-    from simulator.compare.terminal import text as as_text
+    from simulator.compare.summary import summary
+    from simulator.compare.terminal import text as all_text
 
     if len(sources) > 1:
         raise UsageError(
@@ -245,6 +249,7 @@ def compare(
         click.echo(f"{found.scenario}: there is {what} in this part: give a larger --limit, or --start-at.", err=True)
     else:
         width = shutil.get_terminal_size((120, 24)).columns
+        as_text = all_text if formats or kinds or everything else summary
         click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
     if found.failure is not None:
         raise found.failure
