@@ -105,7 +105,7 @@
 
   function viewMessages(main) {
     const kinds = [...new Set(data.messages[state.source].flatMap((e) => e.kinds))];
-    if (!kinds.includes(state.kind)) state.kind = "";
+    if (kinds.length && !kinds.includes(state.kind)) state.kind = ""; // the live page begins without messages
     const list = events();
     const event = list[Number(state.event || Math.max(0, list.findIndex((e) => e.kinds.includes("update"))))] ?? list[0];
     const ids = chosen().filter((id) => !event || event.messages[id]);
