@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeStream | ScriptStream:
     """The stream of a resolved scenario. `heartbeat_ms`: how often heartbeats come where a scenario that is no script
-    does not say. Raises ScenarioError for what only running it shows."""
+    does not say. Raises ScenarioError for errors that only running it shows."""
     if scenario.spec.script is not None:
         from simulator.stream.literal.script import ScriptStream
 

@@ -1,4 +1,4 @@
-"""The closed form: who takes part in a turn (`slots`), when (`timeline`), what happens to a row (`program`, `history`).
+"""The closed form: the slot of a turn (`traffic`), its time (`timeline`), its changes (`program`, `history`).
 
-`stream` makes blocks of changes of it. Read `slots`, then `stream`.
+`stream` turns it into blocks of changes. Read `traffic`, then `stream`.
 """

@@ -1,6 +1,6 @@
-"""The rows that are there before a turn, in closed form: no change is replayed.
+"""The rows alive before a turn, in closed form: no change is replayed.
 
-They are cut into parts that follow from structure alone: each can be counted and drawn without the others.
+They are cut into parts by structure alone; each part can be counted and drawn without the others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
 
 
 def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
-    """How many rows a part has, where that follows without looking at its slots; else None."""
+    """The number of rows of a part, if it follows without looking at its slots; else None."""
     program, member = _of(compiled, part)
     if member.low == member.high and part.passes is not None and program.leaves_rows[member.table].all():
         return (part.passes[1] - part.passes[0]) * member.low
@@ -94,7 +94,7 @@ def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints,
 
 
 def _lives(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:
-    """How many lives each slot of a part has behind it."""
+    """The number of completed lives of each slot of a part."""
     return np.maximum(_visits(compiled, part, turn)[3], 0)
 
 

@@ -31,8 +31,8 @@ WRITE_LAG_MS: Final = 350
 SNAPSHOT_TXN: Final = -1
 
 
-# Which columns of a table (by their positions) somebody needs of changes of a kind; None: all. The others need not be
-# drawn: a generated stream has columns of nothing (`pa.null()`) instead.
+# Positions of the columns that a reader needs, by table and kind of change; None: all. Other columns need not be
+# drawn: a generated stream replaces them by `pa.null()`.
 Needed: TypeAlias = Callable[[Table, Kind], Collection[int] | None]
 
 # No turn is beyond this one: numbers computed from turns must fit 63 bits.
@@ -135,9 +135,9 @@ class Stream(ABC):
     last_turn: int | None = None
     failure: UsageError | None = None
     errors: tuple[str, ...] = ()
-    # When the product writes, where the scenario says so.
+    # The product's write delay, if the scenario sets one.
     delay: Delay | None = None
-    # Where a script's stream may differ from that of a server.
+    # Ways in which a script's stream may differ from a server's.
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -149,7 +149,7 @@ class Stream(ABC):
         return None if self.row_image in ("", whole) else f"{setting} is {self.row_image}; set it to {whole}"
 
     def as_logged(self, batches: Iterable[ChangeBatch]) -> tuple[ChangeBatch, ...]:
-        """Changes as the source's log has them."""
+        """Changes reduced to what the source's log holds."""
         if self.source.key_is_fixed:
             batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
         if self.row_image not in ("", self.source.row_images[0]):
@@ -158,7 +158,7 @@ class Stream(ABC):
 
     @property
     def names_at_start(self) -> Collection[TableId]:
-        """The tables that there are before the stream."""
+        """The tables that exist before the stream."""
         return {table.id for table in self.first_tables}
 
     @property
@@ -167,11 +167,11 @@ class Stream(ABC):
         return ()
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
-        """The step that each of these turns is; none of a turn that belongs to no lifecycle or has no name."""
+        """The step of each of the given turns; turns without a lifecycle or a name are left out."""
         return {}
 
     def seconds_ahead(self, turn: int) -> int:
-        """How far the numbers within seconds (`Envelope.in_second`) have run ahead of the clock at a turn."""
+        """Seconds by which the numbers within seconds (`Envelope.in_second`) are ahead of the clock at a turn."""
         return 0
 
     @abstractmethod
@@ -192,8 +192,8 @@ class Stream(ABC):
 
     @abstractmethod
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time; of a
-        table without rows none, once."""
+        """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time;
+        a table without rows comes once, without rows."""
 
     def tables_at(self, turn: int) -> tuple[Table, ...]:
         """The tables before a turn; none where only `rows_at` knows them."""
@@ -226,7 +226,7 @@ class Stream(ABC):
         """When the last transaction before a turn was committed, epoch milliseconds."""
 
     def create_table(self, table: Table, turn: int) -> str:
-        """The text of a table that the snapshot before a turn has; "" where the system has none."""
+        """The CREATE TABLE text of a table in the snapshot before a turn; "" if the system has none."""
         return self.source.ddl.create_table(table)
 
     def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:

@@ -1,4 +1,4 @@
-"""How long after a commit the product writes a change."""
+"""Delay between a commit and the product's write of the change."""
 
 from __future__ import annotations
 

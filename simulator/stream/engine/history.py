@@ -1,4 +1,4 @@
-"""When was a column last set? Tables over the programs' ticks, and the states of rows that look things up in them.
+"""Setting times of columns: tables over the programs' ticks, and the states of rows that look them up.
 
 A tick is one statement of one program. The state of a row after a tick is named by (cohort, slot, cycle, tick, row):
 `cycle` is the pass through the program, `row` the number of the row among those of the entity in the table. From a
@@ -168,7 +168,7 @@ class Ticks:
         return self._histories.setdefault(signature, history)
 
     def permanent(self, table: str) -> Mask:
-        """Of each program, whether its rows of a table are permanent."""
+        """Mask of the programs whose rows of a table are permanent."""
         if table not in self._permanent:
             members = [program.members.get(table) for program in self.plan.programs]
             self._permanent[table] = np.array([member is not None and member.permanent for member in members])
@@ -220,7 +220,7 @@ class State:
     ) -> None:
         self.ticks, self.table = ticks, table
         self.cohort, self.slot, self.cycle, self.tick, self.row, self.turn = cohort, slot, cycle, tick, row, turn
-        # what generators found of these rows and may need again, by the generator
+        # cache of generators' results for these rows, by generator
         self.kept: dict[object, Any] = {}
         self._written: dict[History, Written] = {}
         self._turns: dict[History, Ints] = {}
@@ -287,7 +287,7 @@ class State:
 
     @cached_property
     def life(self) -> Ints:
-        """Which of its slot's rows over time this is: the life, or -1 for permanent rows."""
+        """The life of its slot that each row belongs to; -1 for permanent rows."""
         if self.permanent.all():
             return np.full(len(self), -1, dtype=np.int64)
         return np.where(self.permanent, -1, self.ticks.life(self.cohort, self.slot, self.cycle, self.tick))
@@ -357,7 +357,7 @@ class State:
 
 
 class _OfOwners(State):
-    """Rows whose entities stand in another state."""
+    """Rows of the entities of another state."""
 
     def __init__(self, owners: State, owner: Ints, row: Ints) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Lifecycles of a scenario as programs: ways, chances and repetitions dealt to the lives of a deck."""
+"""Compiles lifecycles into programs: ways, chances and repetitions are dealt to the lives of a deck."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.values.draw import bits, key, unit
 LIVES: Final = 512
 STEPS: Final = 2048
 FEWEST: Final = 16
-# Numbers whose multiples are spread evenly.
+# Irrational numbers, whose multiples modulo 1 are spread evenly.
 GOLDEN_MEAN: Final = (5**0.5 - 1) / 2
 SILVER_MEAN: Final = 2**0.5 - 1
 
@@ -51,7 +51,7 @@ def _varies(step: language.Step) -> bool:
 
 
 def _mean(steps: Sequence[language.Step]) -> float:
-    """Steps of a life on average."""
+    """Mean number of steps of a life."""
     total = 0.0
     for step in steps:
         weights = sum(way.weight for way in step.either)
@@ -106,7 +106,7 @@ class _Deal:
                         self.steps(way.steps, (*at, "either", w, time), chosen)
 
     def _hand(self, weights: Sequence[float], lives: Sequence[list[Step]], mean: float, *what: object) -> list[int]:
-        """Which weight each life gets: in the shares of the weights, also among those that have done the same so far.
+        """The weight of each life, in the shares of the weights, also among lives that have done the same so far.
 
         Lives are put in order by what they have done; multiples of an irrational number spread evenly over any part of
         them.

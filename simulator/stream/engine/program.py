@@ -23,7 +23,7 @@ from simulator.stream.engine.traffic.seats import Gaps
 from simulator.stream.engine.traffic.tiers import Tier
 from simulator.values.draw import Ints
 
-# (table, field, step): an update of that column in that step never gives the value it had.
+# (table, field, step): whether an update of that column in that step certainly changes its value.
 Always = Callable[[str, str, str], bool]
 
 
@@ -58,7 +58,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Lives that a slot lives one after the other, for ever. Each is a new entity, but for permanent members."""
+    """Lives of a slot, one after the other, repeated endlessly. Each is a new entity, except for permanent members."""
 
     lifecycle: str
     members: Mapping[str, Member]

@@ -1,4 +1,4 @@
-"""How many bytes changes have, estimated from structure: the size of blocks follows from it, in any process."""
+"""Estimated bytes of changes, from structure alone: every process derives the same block size from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.stream.engine.program import Plan, Program
 
 # The messages of one block are held at once: about this many bytes of them.
 BLOCK_BYTES: Final = 48 << 20
-# A column of a block has no more: escaped and written twice it still fits into an array, which holds 2 GiB.
+# Largest column of a block: escaped and written twice it still fits into an array, which holds 2 GiB.
 COLUMN_BYTES: Final = 256 << 20
 # The rest of a message: of the change, and of each column.
 CHANGE_BYTES: Final = 300

@@ -1,4 +1,4 @@
-"""A scenario's columns made ready: values for states of rows, with nulls and the defaults of added columns."""
+"""A scenario's columns, compiled: values for states of rows, with nulls and the defaults of added columns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Target:
 
     @property
     def type(self) -> pa.DataType:
-        """As what values are drawn: the carrier, but microseconds for times that travel as text."""
+        """The type in which values are drawn: the carrier, or microseconds for times that travel as text."""
         return self.source.generated(self.field.type)
 
     @property
@@ -118,7 +118,7 @@ class CompiledColumn:
         self.history = columns.ticks.history(field.table, field.name)
         self.generator = columns.draws(field, field.spec.values, self.history)
         self.nulls = Nulls(field.spec.nulls, self.history, key(columns.scenario.seed, field.table, field.name, "nulls"))
-        # setting the column once more is sure to change it
+        # setting the column again certainly changes it
         self.always = self.generator.always and self.nulls.always
         self._hostile = Hostile.of(columns, field, self.history)
         self._stored: Callable[[pa.Array], pa.Array] | None = None
@@ -155,7 +155,7 @@ class CompiledColumn:
 
 
 class Columns:
-    """All columns, made ready when first asked for, since one may need another; there are no circles among them."""
+    """All columns, compiled on first use, since one may need another; there are no cycles among them."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Columns:
         self._keys: dict[str, KeyColumn] = {}
 
     def draws(self, field: Field, values: Values, history: History) -> Draws:
-        """A column's generator made ready."""
+        """A column's generator, compiled."""
         draws: Draws = values.generator.draw(Target(self, field, history), values.arguments)
         return draws
 

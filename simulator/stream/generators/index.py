@@ -1,4 +1,4 @@
-"""Drawing one of several: fresh bits for each setting of a column, and numbers that never come twice in a row."""
+"""Drawing one of n: fresh bits for each setting of a column, and numbers that never repeat in consecutive settings."""
 
 from __future__ import annotations
 

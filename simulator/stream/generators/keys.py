@@ -1,4 +1,4 @@
-"""The key that a source makes of a table's columns, where it wants one that no scenario has."""
+"""The key column that some sources add: composed of a table's columns, and not part of the scenario."""
 
 from __future__ import annotations
 

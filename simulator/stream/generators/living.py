@@ -1,4 +1,4 @@
-"""Rows of a table that live at a turn and longer than the row that refers to them: picked without looking at others."""
+"""Picks rows that are alive at a turn and outlive the row that refers to them, without looking at other rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.stream.engine.program import Program
 from simulator.stream.generators.columns import Columns
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
-# Rows that are tried before a permanent one is taken, or none.
+# Attempts before a permanent row, or none, is taken.
 TRIES: Final = 6
 NEVER: Final = 1 << 62
 

@@ -1,4 +1,4 @@
-"""Which values are null: a share of them, and where that can be never two in a row."""
+"""Nulls: a share of the values; two settings in a row are never both null if the share allows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.values.draw import chance
 
 
 class Nulls:
-    """`always`: no setting gives a null where the one before did. That can be up to a share of (3 - √5) / 2."""
+    """`always`: no two consecutive settings are null. Possible up to a share of (3 - √5) / 2."""
 
     def __init__(self, share: float, history: History, salt: np.uint64) -> None:
         self.share, self.history, self.salt = share, history, salt

@@ -1,6 +1,6 @@
 """The permanent rows of a table, which live for the whole stream, numbered from 0 without gaps.
 
-The numbers are shuffled, so that hot rows are anywhere among them.
+The numbers are shuffled: hot rows are spread over them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_IN_TABLE: Final = 1 << 20
 
 
 class PermanentRows:
-    """Both ways: from a row to its number, and back."""
+    """Maps rows to their numbers, and back."""
 
     def __init__(self, parts: Sequence[tuple[int, int, int, int]], key: np.uint64) -> None:
         """Of (cohort, first slot, slots, rows of each)."""

@@ -1,4 +1,4 @@
-"""A shuffled order of any number of things, in which each one's place follows without the others."""
+"""A shuffled order of any length, in which each position is computed without the others."""
 
 from __future__ import annotations
 

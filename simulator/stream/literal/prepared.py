@@ -47,7 +47,7 @@ class Literals:
         return cell
 
     def widen(self, type: ColumnType) -> None:
-        """From here on literals are of another type."""
+        """Sets the type of the literals that follow."""
         self.types.append(type)
         self.begins.append(len(self.texts))
         self._cells = {None: 0}
@@ -148,7 +148,7 @@ class Prepared:
 
 
 def prepare(loaded: Loaded, source: Source) -> Prepared:
-    """Raises ScenarioError for whatever can be seen without running the script."""
+    """Compiles a script. Raises ScenarioError for errors that show without running it."""
     return _Preparation(loaded, source).script()
 
 
@@ -340,7 +340,7 @@ class _Preparation:
     def _follow(
         self, path: Key, before: Shape, table: Table, change: ScriptedChange
     ) -> tuple[Shape, tuple[int, ...], int]:
-        """The new shape, where the old cells go, and the cell that rows have in an added column."""
+        """The new shape, the new positions of the old cells, and the cell of existing rows in an added column."""
         old = {column.field: position for position, column in enumerate(before.table.columns)}
         literals: list[Literals] = []
         types: list[int] = []

@@ -86,7 +86,7 @@ class Recorded:
 
 
 def write(path: Path, recorded: Recorded, literals: Literals) -> None:
-    """Write a whole file or none. Raises OSError."""
+    """Writes the file completely or not at all. Raises OSError."""
     tables: dict[Table, int] = {}
     records = _records(recorded, tables)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""The stream of literal transactions, whoever wrote them: a scenario's script in YAML, or SQL that was run."""
+"""The stream of literal transactions, from a scenario's script in YAML or from SQL that was run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from simulator.stream.literal.numbers import Numbers
 from simulator.stream.literal.transactions import Ddl, Positions, Row, RowChange, Text, Transaction
 
 BLOCK_TURNS: Final = 4096
-# Of the product's own, between two transactions.
+# Most heartbeats of the product between two transactions.
 MOST_HEARTBEATS: Final = 1000
 
 # A change with its turn, its number among the entries of that (from 0), and among its row changes (from 1).
@@ -83,8 +83,8 @@ class LiteralStream(Stream):
         self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
 
     def beat(self, every_ms: int) -> None:
-        """The product sends heartbeats while there are no transactions, so often; less often where there would be too
-        many, and none where the script has its own."""
+        """Adds the product's heartbeats every `every_ms` while there are no transactions; less often if there would be
+        too many, and none if the script has its own."""
         if any(transaction.heartbeat for transaction in self.transactions):
             return
         times = [transaction.ms for transaction in self.transactions]
@@ -104,7 +104,7 @@ class LiteralStream(Stream):
 
     @cached_property
     def block_turns(self) -> int:  # type: ignore[override]
-        """As many as make some tens of megabytes, the largest one not counted. Raises UsageError for a turn that no
+        """Turns that make some tens of megabytes, not counting the largest one. Raises UsageError for a turn that no
         block can hold."""
         turns = np.array([self._turn_bytes(transaction) for transaction in self.transactions] or [0], dtype=np.int64)
         if turns.max() > COLUMN_BYTES:
@@ -195,7 +195,7 @@ class LiteralStream(Stream):
         return Heartbeat(*common, next(commits, None), in_second=in_second, header=transaction.header)
 
     def _idle_heartbeat(self, turn: int, number: int, ms: int) -> Heartbeat:
-        """One of the product's before a turn; the last is number -1."""
+        """A heartbeat of the product before a turn; the last one has number -1."""
         common = self._common(turn, number, ms)
         last_ms = int(self.previous_ms(np.array([turn], dtype=np.int64))[0])
         in_second = int(self.numbers.in_second(turn, number))

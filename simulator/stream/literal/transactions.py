@@ -1,7 +1,7 @@
 """Literal transactions: what a YAML script or the SQL engine hands to a stream, turn by turn.
 
-A row is a tuple of cells, one for each column of its table. What a cell is, is the front end's affair: the stream only
-compares cells and asks for them as columns (`LiteralStream.column`).
+A row is a tuple of cells, one for each column of its table. The front end defines the cells: the stream only
+compares them and asks for them as columns (`LiteralStream.column`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Ddl:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A statement, or what goes before one, logged as text."""
+    """A statement, or an entry before one, logged as text."""
 
     kind: StatementKind
     database: str

@@ -1,3 +1,3 @@
-"""Scenario files: `language` says what they may hold, `loader` reads them, `checks` holds them against their source,
-`tables` makes table versions of them. Read `loader` first.
+"""Scenario files: `language` defines them, `loader` reads them, `checks` validates them for their source, `tables`
+makes table versions of them. Read `loader` first.
 """

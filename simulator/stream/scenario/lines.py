@@ -1,4 +1,4 @@
-"""Data of a file that knows its lines: mappings and lists as YAML gives them, and the way back from a key to a line."""
+"""Data of a YAML file with line numbers: mappings and lists, and a look-up from a key to its line."""
 
 from __future__ import annotations
 

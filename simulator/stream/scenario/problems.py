@@ -18,7 +18,7 @@ from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.language.words import quoted
 from simulator.stream.scenario.lines import Items, Key, Mapping, has, line_of
 
-# How Python refuses to read an endless number.
+# Python's error for a number with too many digits.
 _TOO_LONG: Final = re.compile(
     r"Exceeds the limit \(\d+ digits\) for integer string conversion: value has (\d+) digits.*"
 )
@@ -45,7 +45,7 @@ def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> lis
             continue
         if path not in by_path:  # of the branches of a union the first counts
             by_path[path] = (line_of(data, path) or 0, -len(path), _problem(detail, root))
-    # what is wrong with a key explains what is wrong with those around it
+    # a problem of an inner key explains the problems of the keys around it
     outer = {path[:length] for path in by_path for length in range(len(path))}
     ranked = sorted((rank, path) for path, rank in by_path.items() if path not in outer)
     return [(path, sentence) for (_, _, sentence), path in ranked] or [((), "this is no scenario")]

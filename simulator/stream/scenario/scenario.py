@@ -1,4 +1,4 @@
-"""A scenario resolved for a source and a seed: what a stream is made of, and a fingerprint of it.
+"""A scenario resolved for a source and a seed: the input of a stream, and its fingerprint.
 
 `resolve` makes one, once, in the process that drives a run. It is pickled and sent to the others, which open the same
 stream from it whatever Faker they have: its pools travel with it.

@@ -1,4 +1,4 @@
-"""The scenarios that come with the package, and what they say of themselves. Imports nothing: listing them is quick."""
+"""The scenarios that come with the package, and their descriptions. Imports nothing: listing them is quick."""
 
 from __future__ import annotations
 

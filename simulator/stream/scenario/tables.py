@@ -17,7 +17,7 @@ from simulator.stream.scenario.loader import Loaded
 
 @dataclass(frozen=True)
 class Applied:
-    """A schema change done: the table before (None: created) and after (None: dropped), and the statement's text."""
+    """Applied schema change: the table before (None: created) and after (None: dropped), and the statement's text."""
 
     kind: SchemaChangeKind
     database: str
@@ -116,7 +116,7 @@ def unknown(loaded: Loaded, path: Key, noun: str, name: str, names: Iterable[str
 
 
 def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, source: Source) -> Applied:
-    """The table after a change at `path`. `table` is None if the change creates one, or is about a database.
+    """Applies the change at `path` to a table; None if the change creates one, or is about a database.
 
     Versions count up; a column keeps its `field` through renames. Raises ScenarioError for a change that cannot be.
     """

@@ -74,7 +74,7 @@ class Rounds(NamedTuple):
         return turned
 
     def ahead(self, slot: Ints, number: Ints | int) -> Ints:
-        """How many visits a slot has before deck `number`, counted from where it comes to the seats with more cards."""
+        """Visits of a slot before deck `number`, counted from where it comes to the seats with more cards."""
         deck = number + self._zero(slot)
         rounds, rest = np.divmod(deck, self._round)
         ahead: Ints = deck * self.visits + (rounds * self._stay + np.minimum(rest, self._stay)) * self.more

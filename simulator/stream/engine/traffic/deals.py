@@ -1,4 +1,4 @@
-"""Which cohort has which turn: a period of turns deals the cohorts out by weight, and surges change the weights."""
+"""Assignment of turns to cohorts: each period deals its turns to the cohorts by weight; surges change the weights."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Deal:
         return counted
 
     def counts(self, turn: int) -> Ints:
-        """How many turns before this one each cohort has."""
+        """Turns of each cohort before the given one."""
         period, position = divmod(turn, self.period)
         order = int(self._order(np.array([period], dtype=np.int64))[0])
         counts: Ints = period * self.cards + np.bincount(self._cohort[order, :position], minlength=len(self.cards))

@@ -1,4 +1,4 @@
-"""How often rows change: shares of them, each with a weight."""
+"""Tiers of rows by how often they change: each has a share of the rows and a weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which slot does turn i touch, and at which step of its program? Arithmetic and tables only, both ways.
+"""The slot that turn i touches, and the step of its program; and the way back. Arithmetic and tables only.
 
 Slots are in cohorts: ranges of slots with one program and one weight. Two deals are between a turn and a slot:
 
@@ -48,7 +48,7 @@ class Traffic:
         self._deal([_deck(cohort) for cohort in cohorts])
 
     def _deal(self, decks: Sequence[Deck]) -> None:
-        """The decks of all cohorts one behind the other, each different one once."""
+        """Concatenates the distinct decks of all cohorts."""
         starts, end = dict[Deck, int](), 0
         for distinct in dict.fromkeys(decks):
             starts[distinct] = end
@@ -61,7 +61,7 @@ class Traffic:
 
     @cached_property
     def _tables(self) -> Tables:
-        """For the compiled library."""
+        """These arrays in the compiled library's form."""
         rows = np.vstack([self._base, self._rounds, self._cards, self._start, self._bound]).T.astype(np.int64)
         decks = self._seat, self._rank, self._card
         return Tables(rows, *decks, self._deck_key, self._turn_key, self._phase_key)

@@ -22,7 +22,7 @@ Choices = list[Text] | dict[str, Weight]
 
 
 class Even(Draws):
-    """All as often as each other."""
+    """Literals drawn with equal shares."""
 
     def __init__(self, values: pa.Array, target: Target) -> None:
         self.picks = Picks(values)
@@ -34,7 +34,7 @@ class Even(Draws):
 
 
 class Weighted(Draws):
-    """By weights: an update takes another one, by weight among the others."""
+    """Literals drawn by weight: an update takes another one, by weight among the others."""
 
     def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
         self.picks = Picks(values)
@@ -46,7 +46,7 @@ class Weighted(Draws):
 
 
 class InTurn(Draws):
-    """One after the other over neighbouring rows, and over the settings of each."""
+    """Literals in turn, over neighbouring rows and over the settings of each row."""
 
     def __init__(self, values: pa.Array, history: History) -> None:
         self.picks, self.history = Picks(values), history

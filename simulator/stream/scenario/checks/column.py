@@ -1,4 +1,4 @@
-"""A column that is checked: what its generator's check sees of the scenario, and how it reports a problem."""
+"""A column under check: the part of the scenario that its generator's check sees, and the reporting of problems."""
 
 from __future__ import annotations
 

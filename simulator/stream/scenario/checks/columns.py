@@ -30,7 +30,7 @@ class Unique:
 def check_columns(
     loaded: Loaded, fields: Fields, homes: Mapping[str, Home], source: Source, unique: Iterable[Unique]
 ) -> None:
-    """Raise ScenarioError for the columns whose values cannot be."""
+    """Raises ScenarioError for columns with impossible values."""
     needs: dict[Node, list[Node]] = {}
     with all_problems() as part:
         for table, columns in fields.items():

@@ -1,4 +1,4 @@
-"""Checks of what says how often rows change: `hot`, `zipf` and `surges`."""
+"""Checks of the keys that set how often rows change: `hot`, `zipf` and `surges`."""
 
 from __future__ import annotations
 
