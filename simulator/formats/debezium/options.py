@@ -124,10 +124,6 @@ class ConnectorOptions:
     field_adjustment: Literal["none", "avro"] = option(
         "none", "The same in names of columns.", name="field.name.adjustment.mode"
     )
-    source_types: str = option(
-        "", "Columns whose schema names the source's type: a regular expression for database.table.column.",
-        name="column.propagate.source.type",
-    )  # fmt: skip
     server_id: int = option(223344, "The server's id in its log.", parse=count, sources=MYSQL)
     gtid: bool = option(False, "on: MySQL has GTIDs, and logs times of commits below a second.", sources=("mysql",))
     server_uuid: str = option(
