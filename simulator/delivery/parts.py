@@ -1,7 +1,7 @@
 """Parts of a block's messages, and how they become one batch in stream order.
 
 A part holds the messages of one table and kind. Its values are written straight into the batch, in stream order:
-writing each part separately first takes 10 % more processor time and twice the memory (values of 7 KB).
+writing each part separately first takes 10 % more processor time and up to 200 MB more memory (values of 7 KB).
 """
 
 from __future__ import annotations
