@@ -94,6 +94,8 @@ def assembled(parts: Sequence[Part], room_of: RoomOf = ARROW) -> MessageBatch:
 def _stream_order(parts: Sequence[Part]) -> Ints:
     """The messages of all parts, counted from the first of the first, in stream order."""
     keys = [np.concatenate([np.asarray(part.columns[name]) for part in parts]) for name in ORDER]
+    if not len(keys[0]):
+        return np.zeros(0, dtype=np.int64)
     ranges = [(int(key.min()), int(key.max()) + 1) for key in keys]
     if math.prod(stop - low for low, stop in ranges) >= 1 << 63:
         return np.lexsort(keys[::-1])

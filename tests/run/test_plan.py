@@ -259,13 +259,13 @@ class KeyColumns(OneMessage):
 def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its messages are those of all columns; those that choose the partition are drawn, too."""
     drawn: set[str] = set()
-    array = CompiledColumn.array
+    pooled = CompiledColumn.pooled
 
     def listen(column: CompiledColumn, state: State) -> Any:
         drawn.add(column.field.name)
-        return array(column, state)
+        return pooled(column, state)
 
-    monkeypatch.setattr(CompiledColumn, "array", listen)
+    monkeypatch.setattr(CompiledColumn, "pooled", listen)
     made = []
     for writer in (OneMessage, KeyColumns):
         job = open_job("crud", "canal-json").addressed(route="columns:city", partitions=Partitions(4))

@@ -337,12 +337,13 @@ def test_check_with_force_tells_how_many_errors_there_are(command: Command, tmp_
 
 @pytest.mark.parametrize("format", registry.names("format", formats.FORMATS))
 def test_documents_are_printed_as_the_server_does_but_by_readers_of_its_log(tmp_path: Path, format: str) -> None:
-    """Types that a document's text does not tell reach only Canal and Debezium, which print the binary document
-    themselves; snapshots have the server's text."""
+    """Types that a document's text does not tell reach only Canal, Debezium and Maxwell, which print the binary
+    document themselves; snapshots have the server's text."""
     server = '{"d": "2024-05-01", "n": [1.5]}'
     readers = {
         "canal-json": '{"d": "2024-05-01 00:00:00.000000", "n": [1.5]}',
         "debezium-json": '{"d":"2024-05-01","n":[1.5]}',
+        "maxwell-json": '{"d":"2024-05-01","n":[1.5]}',
     }
     text = readers.get(format, server)
     script = tmp_path / "s.sql"

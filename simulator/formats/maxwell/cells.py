@@ -37,8 +37,8 @@ FRACTION_BYTES: Final = (0, 1, 1, 2, 2, 3, 3)
 FRACTION_UNITS: Final = (1_000_000, 10_000, 10_000, 100, 100, 1, 1)
 
 
-def cell(column: Column, settings: Settings[MaxwellOptions]) -> Cell:
-    """Writer of a column's values."""
+def cell(column: Column, settings: Settings[MaxwellOptions], *, bootstrap: bool = False) -> Cell:
+    """Writer of a column's values; `bootstrap`: as a SELECT gives dates and documents, the server's own text."""
     type, words = column.type, family(column.type)
     match words:
         case "integer":
@@ -58,6 +58,8 @@ def cell(column: Column, settings: Settings[MaxwellOptions]) -> Cell:
             return rendered(mysql_text.bit, type, quoted=False)
         case "year":
             return Cell(lambda array: years(array).cast(pa.string()), quoted=False)
+        case "date" if bootstrap:
+            return rendered(mysql_text.date, type)
         case "date" | "datetime":
             render = mysql_text.date if words == "date" else mysql_text.datetime_fixed
             return Cell(lambda array: render(whole_dates(array, settings.options), type))
@@ -73,7 +75,7 @@ def cell(column: Column, settings: Settings[MaxwellOptions]) -> Cell:
         case "geometry":
             return Cell(lambda array: distinct_text(array, well_known_text))
         case "json" if not (isinstance(settings.source, MysqlSource) and settings.source.json_is_text):
-            return Cell(binlog_text, quoted=False)
+            return Cell((lambda array: array) if bootstrap else binlog_text, quoted=False)
         case _:
             return Cell(lambda array: array, escaped=True)
 

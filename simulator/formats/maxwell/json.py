@@ -43,6 +43,7 @@ from simulator.sources.mysql.source import MysqlSource
 from simulator.text.fixed_width import looked_up
 from simulator.text.json_style import JACKSON_BYTES
 from simulator.text.template import Piece
+from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, InRows, PerChange, PerTable, Rows
 
@@ -123,11 +124,15 @@ def layout(settings: MaxwellSettings) -> Layout:
         raise NotOffered(f"-f maxwell-json: Maxwell reads MySQL's log; it has nothing for {settings.source}.")
     options = settings.options
 
-    def cells(column: Column) -> Cell:
-        return cell(column, settings)
+    keys = Keys(lambda column: cell(column, settings), options.kafka_key_format)
 
-    keys = Keys(cells, options.kafka_key_format)
-    rows = Encoder(fields(settings, keys), cells, JACKSON_BYTES, member=naming(options.output_naming_strategy))
+    def encoder(*, bootstrap: bool) -> Encoder:
+        def cells(column: Column) -> Cell:
+            return cell(column, settings, bootstrap=bootstrap)
+
+        return Encoder(fields(settings, keys), cells, JACKSON_BYTES, member=naming(options.output_naming_strategy))
+
+    rows = ByKind(encoder(bootstrap=False), {READ: encoder(bootstrap=True)})
     return Layout(
         MaxwellWriter(settings, keys, rows),
         routing(settings),

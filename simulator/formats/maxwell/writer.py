@@ -23,7 +23,7 @@ from simulator.sources.log import entry
 from simulator.sources.mysql.log import MysqlLog
 from simulator.text.json_style import JACKSON_BYTES, quote
 from simulator.text.template import Piece, join, repeat
-from simulator.wire.encoder import Encoder
+from simulator.wire.by_kind import ByKind
 from simulator.wire.fields import Cells, inner_text, json_text
 
 
@@ -90,7 +90,7 @@ class MaxwellWriter:
 
     settings: Settings[MaxwellOptions]
     keys: Keys
-    rows: Encoder
+    rows: ByKind
 
     def messages(self, packed: PackedBatch) -> Iterable[Written]:
         batch = packed.changes

@@ -16,18 +16,19 @@ class Number(str):
     __slots__ = ()
 
 
-def read_json(value: bytes, options: Mapping[str, str] | None = None) -> Any:
-    """Parses compact JSON in UTF-8. Raises ValueError for any other text, and for a repeated name in an object."""
+def read_json(value: bytes, options: Mapping[str, str] | None = None, *, blanks: bool = False) -> Any:
+    """Parses compact JSON in UTF-8, with `blanks` also other JSON. Raises ValueError for any other text, and for a
+    repeated name in an object."""
     text = value.decode()
     decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
-    if re.search(r"\s", _STRINGS.sub("", text)):
+    if not blanks and re.search(r"\s", _STRINGS.sub("", text)):
         raise ValueError("white space between values")
     return decoded
 
 
-def read_object(value: bytes, options: Mapping[str, str] | None = None) -> Any:
+def read_object(value: bytes, options: Mapping[str, str] | None = None, *, blanks: bool = False) -> Any:
     """Parses a JSON object. Raises ValueError for anything else."""
-    if not isinstance(decoded := read_json(value), dict):
+    if not isinstance(decoded := read_json(value, blanks=blanks), dict):
         raise ValueError("no JSON object")
     return decoded
 

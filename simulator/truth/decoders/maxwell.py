@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY, partial_day, partial_us
@@ -101,7 +102,7 @@ def _bytes(value: str, type: ColumnType) -> bytes:
 
 
 DECODER: Final = Decoder(
-    parse=read_object,
+    parse=partial(read_object, blanks=True),  # a bootstrap has documents as the server prints them
     items=items,
     carries=frozenset(("event_ms",)),
     by_source=frozenset(("transaction",)),  # not of a bootstrap
