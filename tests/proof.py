@@ -129,7 +129,7 @@ BENCHMARKS: Final = ("| broker | | cdcsim", "| `volume.py` |", "| | messages/s |
 TEMPLATE: Final = """\
 # Proof
 
-What is shown, and the test that shows it; made by [proof.py](proof.py). Counts of messages are at least so many.
+What is shown, and the test that shows it; made by [proof.py](proof.py). Counts of messages are lower bounds.
 
 ## Formats
 

@@ -251,8 +251,8 @@ def test_streams_know_no_format_and_formats_no_broker() -> None:
 BUILDERS: Final = {
     "simulator.run.pipeline": {"Run": ("run/session.py",)},
     "simulator.run.render": {"Renderer": ("run/job.py",)},
-    "simulator.run.workers": {"Workers": ("run/session.py",)},
-    "simulator.run.account": {"Account": ("run/session.py",)},
+    "simulator.run.processes.workers": {"Workers": ("run/session.py",)},
+    "simulator.run.report.account": {"Account": ("run/session.py",)},
     "simulator.run.resume": {"Resumed": ("run/session.py",)},
     "simulator.run.session": {
         "open_session": ("library.py", "cli/commands/run.py", "spark/examples/preload.py"),

@@ -18,7 +18,7 @@ MOST_TURNS = 10**15
 MOST_CHANGES = 10**18
 MOST_PARTITIONS = 10_000
 MOST_TASKS = 10_000_000
-MOST_WORKERS = 64  # `simulator.run.workers.MOST_WORKERS`
+MOST_WORKERS = 64  # `simulator.run.processes.workers.MOST_WORKERS`
 _SCALED = re.compile(r"([0-9]+)(?:\.([0-9]+))?(?:[eE]([0-9]{1,2})|([kmgKMG]))")
 _ZEROS = {"k": 3, "m": 6, "g": 9}
 

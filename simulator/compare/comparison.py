@@ -18,7 +18,7 @@ from simulator.run.plan import Limits, Plan
 from simulator.run.request import Subject
 from simulator.run.scenario import Draft, load
 
-# Of a stream without end so many row changes are compared, unless a limit is given.
+# Row changes compared of a stream without end, unless a limit is given.
 CHANGES: Final = 5
 # What stands for a meaning of members that no table describes.
 UNDESCRIBED: Final = "other"

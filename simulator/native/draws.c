@@ -10,7 +10,7 @@
 
 /* Among fewer numbers the others of two are drawn exactly evenly. */
 #define FEW 65536
-/* Decimals of values below ten million; more than so many need no double to be told apart. */
+/* Most decimal places tried for a value below ten million; one that needs more is left to the exact way. */
 #define PLACES 9
 
 static inline int64_t below(uint64_t draw, uint64_t size) {
@@ -58,7 +58,7 @@ void cdcsim_index(const uint64_t *identities, const int64_t *changes, int64_t ro
     }
 }
 
-/* One after the other of so many, over neighbouring rows and over the settings of each; 0 where a place is negative. */
+/* Settings in turn, over neighbouring rows and over the settings of each; 0 where a place is negative. */
 int64_t cdcsim_in_turn(const int64_t *places, const int64_t *changes, int64_t rows, int64_t size, int32_t *index) {
     for (int64_t row = 0; row < rows; row++) {
         int64_t place = places[row] + changes[row];

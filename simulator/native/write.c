@@ -11,7 +11,7 @@
 #include "mix.h"
 
 #define ABI 11
-/* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
+/* Copies go in blocks of this many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 
 /* The cells of tables: a text of up to seven bytes, and how many it has. */
@@ -43,9 +43,9 @@ enum kind {
     CLOCK,   /* int64 microseconds of less than 1000 hours as `-12:34:56` and the fraction's first digits (option) */
     TRIMMED_CLOCK,
     SCALED,  /* pairs of int64: a number and its scale */
-    DRAWN,   /* so many texts (indices) of a table (offsets), drawn by a hash of uint64 */
+    DRAWN,   /* a number of texts (indices) of a table (offsets), drawn by a hash of uint64 */
     MEMBERS, /* int64 microseconds as Avro's longs in unions with null: year, month, day, hour, minute, second, and the
-                fraction in so many units of a microsecond (option), null for 0 */
+                fraction in units of (option) microseconds, null for 0 */
     BASE64,  /* bytes as Base64, with padding */
     KINDS
 };
@@ -107,7 +107,7 @@ static inline uint8_t *avro_long(uint8_t *to, int64_t number) {
     return to;
 }
 
-/* So many digits, with zeros before them. */
+/* Digits of a fixed width, with zeros before them. */
 static inline uint8_t *padded(uint8_t *to, uint64_t number, int64_t size) {
     int64_t at = size;
     for (; at >= 2; number /= 100) memcpy(to + (at -= 2), PAIRS + 2 * (number % 100), 2);

@@ -20,9 +20,9 @@ from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.run.pacing import Pace, Schedule, Unit
 from simulator.run.plan import Plan
+from simulator.run.processes.workers import WorkerEnded
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
-from simulator.run.workers import WorkerEnded
 from simulator.sinks.ledger import Ints, Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block, SnapshotBlock, TurnBlock

@@ -14,12 +14,12 @@ import yaml
 from simulator.cli.progress import ON_RATE
 from simulator.errors import OptionError
 from simulator.run.job import open_job
-from simulator.run.metrics import parse_address, served
-from simulator.run.metrics import text as metrics_of
 from simulator.run.pacing import parse_pace
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
-from simulator.run.record import Latencies
+from simulator.run.report.metrics import parse_address, served
+from simulator.run.report.metrics import text as metrics_of
+from simulator.run.report.record import Latencies
 from simulator.run.session import local_run
 from simulator.sinks import open_sink
 

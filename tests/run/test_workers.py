@@ -22,9 +22,9 @@ from simulator.errors import UsageError
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
+from simulator.run.processes.shared_memory import SharedMemory
+from simulator.run.processes.workers import WorkerEnded, Workers, default_workers, work
 from simulator.run.session import local_run
-from simulator.run.shared_memory import SharedMemory
-from simulator.run.workers import WorkerEnded, Workers, default_workers, work
 from simulator.sinks.memory import MemorySink
 from simulator.stream.engine.block import TurnBlock
 

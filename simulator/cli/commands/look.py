@@ -120,7 +120,7 @@ def check(
 @format_option
 @click.option(
     "--limit", type=WholeNumber(1, MOST_CHANGES), default=100_000, show_default=True, metavar="N",
-    help="Estimate a run of so many row changes.",
+    help="Estimate a run of N row changes.",
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Estimate the time at this rate, such as 50000/s.")
 @start_option
@@ -137,9 +137,9 @@ def explain(
     cdcsim explain orders -f canal-json --limit 1000000 --rate 5000/s
     """
     from simulator.cli import listings
-    from simulator.run.estimate import estimate, text
     from simulator.run.pacing import parse_pace
     from simulator.run.plan import Limits
+    from simulator.run.report.estimate import estimate, text
 
     pace = parse_pace(rate) if rate else None
     job = opened(subject)
@@ -174,7 +174,7 @@ def explain(
 @click.option("--all", "everything", is_flag=True, help="Show all messages of all formats, not the summary of them.")
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
-    help="Compare so many row changes; default: all of a script, 5 of another scenario.",
+    help="Compare the first N row changes; default: all of a script, 5 of another scenario.",
 )  # fmt: skip
 @start_time_option
 @start_option

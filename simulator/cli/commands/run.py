@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @snapshot_option
 @click.option(
     "--rate", metavar="RATE",
-    help="Send so many row changes a second: 50000/s, or 2000messages/s, 20MB/s, ramp:, sine:, spike:1k..50k/10m, "
+    help="Row changes to send each second: 50000/s, or 2000messages/s, 20MB/s, ramp:, sine:, spike:1k..50k/10m, "
     "steps:1k,5k,2k/10m, curve:FILE (CSV of seconds,rate); default: no rate.",
 )  # fmt: skip
 @click.option(

@@ -74,5 +74,5 @@ class CanalOptions:
         routes=("rules", "key", "columns"),
     )
     rows_per_message: int = option(
-        0, "At most so many rows of one statement in a message; 0: as a rows event holds.", decided=True
+        0, "The most rows of one statement in a message; 0: as a rows event holds.", decided=True
     )

@@ -187,7 +187,7 @@ class CommonOptions(JobOptions):
 class BatchedOptions(CommonOptions):
     """Options of the formats with several rows per message."""
 
-    batch_rows: int = option(1, "batchWriteSize: at most so many rows in a message.", parse=positive, decided=True)
+    batch_rows: int = option(1, "batchWriteSize: the most rows of a message.", parse=positive, decided=True)
     batch_scope: Literal["partition", "transaction", "statement"] = option(
         "partition",
         "Rows that may share a message: successive ones of a partition, or those of a transaction, or of a statement.",

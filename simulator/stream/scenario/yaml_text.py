@@ -102,7 +102,7 @@ class _Builder:
         if self.nodes > MOST_NODES:
             _fail(
                 event,
-                f"the file has more than {MOST_NODES:,} keys and values, aliases expanded; write a script of so many "
+                f"the file has more than {MOST_NODES:,} keys and values, aliases expanded; write a script of that many "
                 "rows in SQL, or let rows be generated",
             )
 

@@ -165,7 +165,7 @@ GENERATOR = Generator(
     name="sequence",
     doc="numbers that rise with the turn that wrote them, each once and without gaps (hot sets that move, lifecycles "
     "with `zipf` and more than 250,000 entities alone have some); `start` is the first (1), `step` the distance of two "
-    "(1); of so many `concurrent` writers (1) one may commit before another that has a lower number; `gaps` is the "
+    "(1); with more `concurrent` writers (1) one may commit before another that has a lower number; `gaps` is the "
     "share of numbers that no row has, as rollbacks leave them (0)",
     example="{type: int64, values: {sequence: {start: 1000}}}",
     arguments=Sequence,

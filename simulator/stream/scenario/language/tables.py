@@ -84,7 +84,7 @@ Hots = Annotated[
 ]
 
 
-Every = Annotated[float, Field(ge=1e-3, le=1e6, description="Change so many times less often than others.")]
+Every = Annotated[float, Field(ge=1e-3, le=1e6, description="Factor by which rows change less often than others.")]
 Gaps = Annotated[
     Literal["independent", "steady", "bursts"],
     Field(description="When something happens: at any time, after about the same time, or several times in a row."),

@@ -27,8 +27,8 @@ from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 from simulator.errors import SimulatorError, UsageError
 from simulator.run.plan import Plan
+from simulator.run.processes.shared_memory import SharedMemory, Stored
 from simulator.run.render import Rendered, Renderer
-from simulator.run.shared_memory import SharedMemory, Stored
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
 
 Where: TypeAlias = TurnBlock | SnapshotBlock

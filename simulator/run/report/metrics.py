@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from simulator.errors import OptionError, SinkError
 from simulator.run.pipeline import Run
-from simulator.run.record import Latencies
+from simulator.run.report.record import Latencies
 
 
 def parse_address(text: str) -> tuple[str, int]:

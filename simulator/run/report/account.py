@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from simulator.output import write_whole
-from simulator.run.record import Latencies, Recorder
+from simulator.run.report.record import Latencies, Recorder
 from simulator.run.request import About
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Account:
         self._recorder: Recorder | None = None
         self._address: tuple[str, int] | None = None
         if about.metrics is not None:  # an HTTP server takes a while to import
-            from simulator.run.metrics import parse_address
+            from simulator.run.report.metrics import parse_address
 
             self._address = parse_address(about.metrics)
 
@@ -49,7 +49,7 @@ class Account:
         """Answers Prometheus while the run lasts. Raises SinkError for a port that is taken."""
         if self._address is None:
             return nullcontext()
-        from simulator.run.metrics import served
+        from simulator.run.report.metrics import served
 
         return served(self._address, run, self._latencies)
 
