@@ -51,7 +51,8 @@ class Layout:
     * `known`: the part of a column's values that messages carry (`simulator.formats.known`); None: all. `loaded`:
       whether a snapshot's rows carry less of a column than later changes.
     * `container`: the container of a file of values, if they are Avro.
-    * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; by default the content type of JSON.
+    * `properties`: the properties of each message on a broker that has such (RabbitMQ, in AMQP's names); by default the
+      content type of JSON.
     * `sends`: the format's kinds of event that the settings allow; None: all. `never`: those that no setting allows.
     * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: tests for single
       events that it leaves out although it sends their kind.
@@ -68,7 +69,7 @@ class Layout:
     known: Callable[[Column], Known | None] | None = None
     loaded: Callable[[Column], bool] | None = None
     container: Container | None = None
-    rabbitmq: Mapping[str, Any] = field(default_factory=dict)
+    properties: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None
     never: frozenset[Kind] = frozenset()
     statements: frozenset[SchemaChangeKind] | None = None

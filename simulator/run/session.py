@@ -189,7 +189,7 @@ def check_contents(job: Job, target: Target, *, envelope: bool) -> None:
 def contents_of(job: Job, *, envelope: bool = False, resumed: Resumed | None = None) -> Contents:
     """Description of a job's messages for the sink."""
     layout = job.codec.layout
-    return Contents(envelope, layout.container, layout.rabbitmq, None if resumed is None else resumed.files)
+    return Contents(envelope, layout.container, layout.properties, None if resumed is None else resumed.files)
 
 
 def identity(

@@ -166,7 +166,7 @@ def layout(settings: CanalSettings) -> Layout:
         routing(options),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
         RowsEvents(options.event_max_size, options.rows_per_message or None),
-        rabbitmq=PERSISTENT_TEXT_PLAIN,
+        properties=PERSISTENT_TEXT_PLAIN,
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         steps=(typed_documents, logged_images),
         row_images=None,
