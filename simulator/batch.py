@@ -302,8 +302,11 @@ class MessageBatch:
     def order_key(self, row: int) -> OrderKey:
         return OrderKey(*(self[name][row].as_py() for name in ("phase", "turn", "ordinal")))
 
-    def messages(self, steps: Mapping[int, str] = MappingProxyType({})) -> Iterator[Message]:
-        """One `Message` per row, for people and tests. `steps` gives the step of each turn that has one."""
+    def messages(
+        self, steps: Mapping[int, str] = MappingProxyType({}), reader: Callable[[bytes], Any] | None = None
+    ) -> Iterator[Message]:
+        """One `Message` per row, for people and tests. `steps` gives the step of each turn that has one, `reader` reads
+        values that are not text."""
         # column by column, five times as fast as Arrow's rows as dicts
         names = (
             "phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "key", "value", "headers", "tag",
@@ -325,6 +328,7 @@ class MessageBatch:
                 timestamp_ms=timestamp_ms,
                 # events before a turn's changes do not belong to its step
                 step=steps.get(turn) if phase == 1 and ordinal >= 0 else None,
+                reader=reader,
             )
 
     def slice(self, offset: int, length: int | None = None) -> MessageBatch:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -365,3 +366,17 @@ class Message:
     tag: str | None = None
     timestamp_ms: int | None = None
     step: str | None = None  # step of the lifecycle or script, such as `pay`; None without the stream
+    reader: Callable[[bytes], Any] | None = field(default=None, repr=False, compare=False)  # of Avro's schema
+
+    @property
+    def decoded(self) -> Any:
+        """Value as Python data: Avro's record and JSON's objects as dicts, other text as str; None of a tombstone."""
+        if self.value is None:
+            return None
+        if self.reader is not None:
+            return self.reader(self.value)
+        text = self.value.decode()
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text

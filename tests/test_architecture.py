@@ -54,7 +54,7 @@ HOMES: Final = {
     "duckdb": ("truth/verify/consumed.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
-    "fastavro": ("compare/members.py", "truth/decoders/*", "truth/verify/files.py", "lazy"),
+    "fastavro": ("wire/avro.py", "truth/decoders/*", "truth/verify/files.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pika": ("sinks/rabbitmq/*", "lazy"),

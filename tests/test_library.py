@@ -131,6 +131,19 @@ def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any]
     assert not sink.batches
 
 
+def test_the_value_of_a_message_as_data() -> None:
+    """Avro's record and JSON's object alike; another text as it is, and nothing of a tombstone."""
+    for format in ("dts-avro,framing=confluent", "drs-avro", "cloudcanal-dts-avro"):
+        (message,) = simulator.messages("tour", format, start_at=3, limit=1)
+        assert isinstance(message.decoded, dict), format
+    decoded = {
+        format: [message.decoded for message in simulator.messages("tour", format, source=source)]
+        for format, source in (("canal-json", "mysql"), ("debezium-json", "mysql"))
+    }
+    assert {value["type"] for value in decoded["canal-json"]} >= {"INSERT", "UPDATE", "DELETE"}
+    assert None in decoded["debezium-json"]
+
+
 def test_a_simulation_has_the_messages_of_the_stream_and_a_short_text() -> None:
     found = simulator.simulate("orders", "dts-avro", limit=3000)
     assert found.messages == list(simulator.messages("orders", "dts-avro", limit=3000))

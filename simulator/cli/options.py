@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -128,6 +128,41 @@ def complete_broker(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [CompletionItem(kind) for kind in brokers() if kind.startswith(incomplete)]
 
 
+def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Keys of the scenario and of its language, one part of the path at a time: `tables.orders.rows=`."""
+    from click.shell_completion import CompletionItem
+
+    from simulator.errors import SimulatorError
+    from simulator.stream.scenario.lines import Mapping
+    from simulator.stream.scenario.loader import load
+    from simulator.stream.scenario.problems import keys_at
+
+    if "=" in incomplete:
+        return []
+    above, dot, last = incomplete.rpartition(".")
+    path = tuple(above.split(".")) if above else ()
+    try:
+        # click leaves the words before an option without its value in `args`
+        data: Any = load(next(filter(None, [ctx.params.get("scenario"), *ctx.args]), "")).data
+        for name in path:
+            data = data[name]
+    except (SimulatorError, KeyError, TypeError):
+        data = None
+    written = list(data) if isinstance(data, Mapping) else []
+    names = [name for name in dict.fromkeys([*written, *sorted(keys_at(path))]) if name.startswith(last)]
+    # what holds keys itself goes on with a dot
+    return [
+        CompletionItem(f"{above}{dot}{name}{'.' if _holds_keys(data, name) or keys_at((*path, name)) else '='}")
+        for name in names
+    ]
+
+
+def _holds_keys(data: Any, name: str) -> bool:
+    from simulator.stream.scenario.lines import Mapping
+
+    return isinstance(data, Mapping) and isinstance(data.get(name), Mapping)
+
+
 scenario_argument = click.argument("scenario", shell_complete=complete_scenario)
 format_option = click.option(
     "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
@@ -176,7 +211,7 @@ sql_engine_option = click.option(
     "mysql://user:password@host:port, mariadb://… and postgresql://…/database are running servers.",
 )
 set_option = click.option(
-    "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE",
+    "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE", shell_complete=complete_setting,
     help="Change a value of the scenario, such as tables.users.rows=1e6; give it once for each.",
 )  # fmt: skip
 start_time_option = click.option(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from functools import cache
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
@@ -20,18 +18,8 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}\[\],:]|[^\s{}
 def value_text(value: bytes, codec: Codec) -> str:
     """The value as text: Avro decoded to JSON, JSON and other text unchanged."""
     if (container := codec.layout.container) is not None:
-        from fastavro import schemaless_reader
-
-        decoded = schemaless_reader(BytesIO(value[container.framing :]), _schema(container.schema), None)
-        return orjson.dumps(decoded, default=_bytes).decode()
+        return orjson.dumps(container.decoded(value), default=_bytes).decode()
     return value.decode(errors="replace")
-
-
-@cache
-def _schema(text: str | bytes) -> Any:
-    from fastavro import parse_schema
-
-    return parse_schema(orjson.loads(text))
 
 
 def readable(text: str) -> str:

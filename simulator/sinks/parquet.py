@@ -50,7 +50,12 @@ class ParquetSink(FolderSink):
             self._writers[file] = parquet.ParquetWriter(
                 file, IN_PARTITIONS, compression="zstd", use_dictionary=REPEATED, write_statistics=STATISTICS
             )
-        self._writers[file].write_table(pa.Table.from_batches([message_rows(batch, IN_PARTITIONS)]))
+        try:
+            self._writers[file].write_table(pa.Table.from_batches([message_rows(batch, IN_PARTITIONS)]))
+        except OSError:
+            with suppress(OSError):  # the batch is lost; its writer must not outlive the file
+                self._writers.pop(file).close()
+            raise
 
     def _cut(self, place: Place, size: int) -> bool:
         return True  # without its end it is no file of Parquet, wherever it ends
@@ -63,7 +68,10 @@ class ParquetSink(FolderSink):
                 writer.close()
                 file.flush()
             except OSError as error:
-                raise SinkError(f"{file.name}: its end cannot be written: {error.strerror}.") from None
+                Path(file.name).unlink(missing_ok=True)  # without its end no reader takes it
+                raise SinkError(
+                    f"{file.name}: its end cannot be written: {error.strerror}. The file is removed."
+                ) from None
         super().flush()
 
     def close(self) -> None:

@@ -15,10 +15,13 @@ Source: Apache Avro specification, "Binary Encoding".
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
+from io import BytesIO
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +44,24 @@ class Container:
 
     schema: str
     framing: int = 0
+
+    def decoded(self, value: bytes) -> Any:
+        """The datum of a message's value as Python data, without the branch names of unions.
+
+        >>> Container('"string"', framing=1).decoded(b"\\x00\\x04ok")
+        'ok'
+        """
+        from fastavro import schemaless_reader
+
+        return schemaless_reader(BytesIO(value[self.framing :]), parsed(self.schema), None)
+
+
+@cache
+def parsed(schema: str) -> Any:
+    """fastavro's form of a schema in JSON text."""
+    from fastavro import parse_schema
+
+    return parse_schema(json.loads(schema))
 
 
 def long(number: int) -> bytes:

@@ -96,6 +96,14 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         (["run", "crud", "-f", "canal-json,version=1.1.4,version=1.1.5"], "the option 'version' is there twice"),
         (["run", "crud", "-f", "canal-json", "--limit", "1.0005k"], "'1.0005k' is not a whole number"),
         (["formats", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'?"),
+        (
+            ["formats", "--schema"],
+            "formats --schema: name a format; those of Avro are cloudcanal-dts-avro, drs-avro, dts",
+        ),
+        (
+            ["formats", "canal-json", "--schema"],
+            "formats canal-json --schema: its values are text; the formats of Avro",
+        ),
         (["completion"], "Choose from: bash, zsh, fish"),
         # where messages go, and how fast
         ([*RUN, "--to", "kafka://localhost/{db}.{table}"], "has {db}: it may have {database}, {schema} and {table}"),
@@ -503,6 +511,14 @@ def test_check_on_another_source(command: Command) -> None:
     assert listing(command, "check", "orders", "--source", "mysql-5.7", "--json")["source"] == "mysql-5.7"
 
 
+def test_schema_of_a_format(command: Command) -> None:
+    """With the options that change it."""
+    schema = listing(command, "formats", "dts-avro", "--schema")
+    assert (schema["type"], schema["name"]) == ("record", "Record")
+    other = listing(command, "formats", "dts-avro,schema_variant=A", "--schema")
+    assert other != schema
+
+
 def test_schema(command: Command) -> None:
     facts = listing(command, "schema")
     assert {"tables", "lifecycles", "schema_changes", "script"} <= set(facts["properties"])
@@ -528,6 +544,11 @@ def test_completion(command: Command, shell: str) -> None:
         ("cdcsim run orders -f dts-canal-json,images=", {"dts-canal-json,images=before-2022-03-20"}),
         ("cdcsim run orders -f canal-json --broker ra", {"rabbitmq"}),
         ("cdcsim run orders -f canal-json --to ", {"-", "file:", "kafka://", "amqp://", "rocketmq://"}),
+        ("cdcsim run orders --set ta", {"tables."}),
+        ("cdcsim run orders --set tables.or", {"tables.orders."}),
+        ("cdcsim run orders --set tables.orders.ro", {"tables.orders.rows="}),
+        ("cdcsim run orders --set tables.orders.rows=", set()),
+        ("cdcsim run --set rat", {"rate="}),
         ("cdcsim run orders -f canal-json --to kafka://h/t?acks=1&par", {"kafka://h/t?acks=1&partitions="}),
     ],
 )

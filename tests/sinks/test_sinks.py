@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from sinks_contract import Received, SinkContract, batch
@@ -104,6 +105,20 @@ def test_parquet_whose_end_cannot_be_written(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(parquet.ParquetWriter, "close", full)
         with pytest.raises(SinkError, match=r"part-0000000\.parquet: its end cannot be written: No space"):
             sink.flush()
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_parquet_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose first rows cannot be written is not left behind."""
+
+    def full(writer: parquet.ParquetWriter, table: pa.Table) -> None:
+        raise OSError(28, "No space left on device")
+
+    with open_sink(f"parquet:{tmp_path}") as sink:
+        monkeypatch.setattr(parquet.ParquetWriter, "write_table", full)
+        with pytest.raises(DeliveryFailed, match=r"part-0000000\.parquet stopped: No space left on device"):
+            sink.send(batch("t", [b"{}"]))
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 class TestStdout(SinkContract):

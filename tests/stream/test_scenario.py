@@ -576,6 +576,13 @@ def test_yaml_errors_name_the_line() -> None:
         read("tables:\n\tusers: {}\n", "f.yaml")
 
 
+@pytest.mark.parametrize("columns", ["{id: int, total: decimal(10,2)}", "{total: {type: decimal(10,2), nullable: no}}"])
+def test_a_type_with_a_comma_in_braces(columns: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        read(f"tables:\n  t:\n    columns: {columns}\n", "f.yaml")
+    assert str(error.value) == 'f.yaml:3: quote types with a comma: "decimal(10,2)".'
+
+
 def test_finding_files(tmp_path: Path) -> None:
     with pytest.raises(
         UnknownName, match=r"no scenario 'order'\. Did you mean 'orders'\? `cdcsim scenarios` lists them"

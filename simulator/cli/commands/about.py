@@ -6,16 +6,21 @@ import click
 
 from simulator.cli.group import cli
 from simulator.cli.options import complete_format, json_option
+from simulator.errors import UsageError
 
 
 @cli.command()
 @click.argument("format", required=False, shell_complete=complete_format)
 @json_option
-def formats(format: str | None, as_json: bool) -> None:
+@click.option("--schema", is_flag=True, help="Print the Avro schema of the FORMAT's values.")
+def formats(format: str | None, as_json: bool, schema: bool) -> None:
     """List the message formats, a line each; with a FORMAT: its sources, brokers, kinds of events and options."""
     from simulator.cli import listings
     from simulator.formats import find, listing
 
+    if schema:
+        click.echo(_schema(format))
+        return
     if not format and not as_json:
         click.echo(listings.formats_text(listing.listed()))
         return
@@ -23,6 +28,21 @@ def formats(format: str | None, as_json: bool) -> None:
 
     facts = [format_facts(find(name)) for name in ([format] if format else listing.names())]
     click.echo(listings.as_json(facts) if as_json else listings.format_text(facts[0]))
+
+
+def _schema(format: str | None) -> str:
+    """The Avro schema of a format with its options, indented. Raises UsageError."""
+    from simulator import formats, sources
+    from simulator.compare.members import indented
+
+    binary = ", ".join(name for name in formats.FORMATS if formats.find(name).binary)
+    if not format:
+        raise UsageError(f"formats --schema: name a format; those of Avro are {binary}.")
+    source = sources.find(formats.find(format.partition(",")[0]).source)
+    container = formats.open_codec(format, source).layout.container
+    if container is None:
+        raise UsageError(f"formats {format} --schema: its values are text; the formats of Avro are {binary}.")
+    return indented(container.schema)
 
 
 @cli.command()

@@ -74,7 +74,8 @@ def content_of(name: str) -> tuple[bytes | str, str]:
     try:
         return path.read_bytes(), name
     except FileNotFoundError:
-        near = closest(path.name, _siblings(path))
+        named = path.name == name and path.stem in shipped()
+        near = None if named else closest(path.name, _siblings(path))
         guess = f" Did you mean {str(path.parent / near)!r}?" if near else ""
         if not near and path.name == name and (near := closest(path.stem, shipped())):
             guess = f" Did you mean {near!r}, which comes with cdcsim?"

@@ -103,7 +103,7 @@ def _problem(detail: Any, root: Any) -> str:
     if kind == "missing":
         return "this list needs one more item" if isinstance(loc[-1], int) else f"{loc[-1]} is missing"
     if kind == "extra_forbidden":
-        allowed = sorted(_keys(loc[:-1], root))
+        allowed = sorted(keys_at(loc[:-1], root))
         guess = closest(str(loc[-1]), allowed)
         return f"unknown key {loc[-1]!r}. " + (
             f"Did you mean {guess!r}?" if guess else f"Use one of {', '.join(allowed)}."
@@ -135,7 +135,7 @@ def _name_problem(loc: tuple[Any, ...], value: Any, context: dict[str, Any], kin
     return f"{quoted(value)} is not a valid name: use 1 to 64 characters, no dot, no back-quote, no space at the ends"
 
 
-def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
+def keys_at(loc: tuple[Any, ...], root: Any = ScenarioSpec) -> set[str]:
     """The keys that the language allows at a location."""
     inner = root
     for part in loc:

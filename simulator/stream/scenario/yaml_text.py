@@ -120,6 +120,8 @@ class _Builder:
                         _fail(value_event, "<< needs a mapping or a list of mappings")
                     merged.append(source)
                 continue
+            if event.style in (None, "") and value is None and key.endswith(")") and "(" not in key:
+                _fail_at_comma(event, data)
             if key in data:
                 _fail(event, f"duplicate key {key!r}, first used on line {data.lines[key]}")
             data[key], data.lines[key] = value, line
@@ -136,6 +138,13 @@ class _Builder:
         if key is None:
             _fail(event, "a key is missing; quote it if it is the text null")
         _fail(event, "a key must be a text")
+
+
+def _fail_at_comma(event: Any, before: Mapping) -> None:
+    """Fails for the second half of `total: decimal(10,2)` in braces, which YAML splits at its comma."""
+    first = next(reversed(before.values()), None)
+    if isinstance(first, str) and "(" in first and ")" not in first:
+        _fail(event, f'quote types with a comma: "{first},{event.value}"')
 
 
 def _fail(event: Any, problem: str) -> NoReturn:
