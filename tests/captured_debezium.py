@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
@@ -23,7 +23,8 @@ HEARTBEATS: Final = "__debezium-heartbeat"
 # What differs from run to run: times, positions in the log, ids of transactions, the session, the start of the engine.
 _RUN: Final = re.compile(
     rb'"ts_(?:ms|us|ns)":\d+|"(?:pos|thread)":\d+|"file":"[^"]*"|"gtid":"[^"]*"'
-    rb'|"id":"(?:[0-9a-f-]{36}:\d+|\d+-\d+-\d+|file=[^"]*)"'
+    rb'|"id":"(?:[0-9a-f-]{36}:\d+|\d+-\d+-\d+|file=[^"]*|\d+:\d+)"'
+    rb'|"(?:lsn|txId)":\d+|"sequence":"\[[^]]*\]"'
 )
 # Statements that MariaDB makes of events that MySQL does not know.
 _DUMMY: Final = b'"ddl":"# Dum'
@@ -106,15 +107,26 @@ def ours(capture: Capture) -> tuple[Record, ...]:
         sources.find(capture.source),
         capture.format,
         force=True,
-    ).addressed(partitions=Partitions(3))
-    return tuple(Record(m.topic, m.partition, m.key, m.value, m.headers) for m in job.messages(Limits()))
+    )
+    return records(job)
+
+
+def records(job: Job) -> tuple[Record, ...]:
+    """The messages of a job."""
+    messages = job.addressed(partitions=Partitions(3)).messages(Limits())
+    return tuple(Record(m.topic, m.partition, m.key, m.value, m.headers) for m in messages)
 
 
 def beside(capture: Capture) -> Iterator[tuple[int | None, Record | None, Record | None]]:
     """(number in the capture, ours, theirs), masked: in order within each topic."""
+    return compared(ours(capture), theirs(capture.name))
+
+
+def compared(
+    made: Iterable[Record], wanted: Sequence[Record]
+) -> Iterator[tuple[int | None, Record | None, Record | None]]:
     lanes: dict[str, tuple[list[Record], list[int]]] = {}
-    wanted = theirs(capture.name)
-    for record in ours(capture):
+    for record in made:
         lanes.setdefault(record.topic, ([], []))[0].append(record)
     for number, record in enumerate(wanted):
         lanes.setdefault(record.topic, ([], []))[1].append(number)

@@ -78,7 +78,10 @@ class Router:
     def split_by(self, table: Table) -> tuple[int, ...] | None:
         """Indexes of the columns whose update is delivered as DELETE and INSERT; (): no update is, None: every update
         is."""
-        match self.routing.split:
+        split = self.routing.split
+        if callable(split):
+            return tuple(sorted({*split(table), *self.columns(table)}))
+        match split:
             case "every":
                 return None
             case "key":

@@ -173,7 +173,8 @@ class Routing:
 
     `policies`: values of `--route`, the default first; `aliases`: the vendor's names for them.
     `split`: updates that are delivered as DELETE + INSERT: none; those that change a routing column; those that change
-    a routing column or, under any policy, the primary key (`row key`: or the unique key in its place); or all.
+    a routing column or, under any policy, the primary key (`row key`: or the unique key in its place), or the columns
+    that a function chooses; or all.
     `mark_key`: makes the keys of transaction marks; None: they have no key.
     `texts`: the text of a column's values for hashes and keys, independent of the format and its options; None: the
     text that messages have.
@@ -182,7 +183,7 @@ class Routing:
     topics: Topics
     policies: Mapping[str, Policy]
     key: Key | None = None
-    split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
+    split: Literal["never", "routing columns", "key", "row key", "every"] | Callable[[Table], tuple[int, ...]] = "never"
     statements: Statements = Statements()
     aliases: Mapping[str, str] = field(default_factory=dict)
     mark_key: Callable[[ChangeBatch], pa.Array] | None = None

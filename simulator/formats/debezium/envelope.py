@@ -76,7 +76,7 @@ class Envelopes:
         )
 
     def key_schema(self, table: Table) -> Schema:
-        columns = [table.columns[i] for i in table.row_key_positions]
+        columns = [table.columns[i] for i in self.connector.key_columns(table)]
         fields = [(self.names.field(c.name), self.connector.convert(c, snapshot=False).schema) for c in columns]
         return struct(fields, self.names.schema(table.id, "Key"))
 

@@ -69,7 +69,8 @@ def sends(options: Any, connector: Connector) -> frozenset[Kind]:
     """The kinds of event that the options allow."""
     kinds = {READ, *(kind for kind, letter in zip((INSERT, UPDATE, DELETE), "cud", strict=True)
                      if letter not in options.skipped_operations)}  # fmt: skip
-    if (options.schema_changes and connector.has_schema_changes) or "t" not in options.skipped_operations:
+    truncates = "t" not in options.skipped_operations or (options.transactions and connector.truncates_in_transaction)
+    if (options.schema_changes and connector.has_schema_changes) or truncates:
         kinds.add(DDL)
     if options.transactions:
         kinds |= {BEGIN, COMMIT}
@@ -102,14 +103,14 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
     statements = connector.statements
     if not options.schema_changes:
         statements &= {SchemaChangeKind.TRUNCATE_TABLE}
-    if "t" in options.skipped_operations:
+    if "t" in options.skipped_operations and not (options.transactions and connector.truncates_in_transaction):
         statements -= {SchemaChangeKind.TRUNCATE_TABLE}
     writer = JsonWriter(envelopes, keys, schemas=options.value_schemas)
     if options.transforms == "unwrap":
         writer = UnwrappedWriter(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
     return Layout(
         writer,
-        Routing(names.topics, {"key": ByClient()}, split="row key"),
+        Routing(names.topics, {"key": ByClient()}, split=connector.key_columns),
         steps=steps,
         sends=sends(options, connector),
         statements=statements,

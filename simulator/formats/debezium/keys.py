@@ -40,7 +40,7 @@ class JsonKeys:
 
     def _payload(self, packed: PackedBatch, image: Literal["before", "after"]) -> tuple[Images, list[Piece]]:
         images = Images(self._written[packed.changes.kind is READ], packed)
-        return images, images.rows(Rows(image, array=False, columns=lambda table: table.row_key_positions))
+        return images, images.rows(Rows(image, array=False, columns=self.envelopes.connector.key_columns))
 
     def pieces(self, packed: PackedBatch) -> list[Piece]:
         """The key of each row."""
@@ -58,7 +58,7 @@ class JsonKeys:
             key = join(self._wrapped(transactions.KEY, ['{"id":"', id, '"}']), count, pa.binary())
             return {"key": key, "partition": pa.nulls(count, pa.int32())}
         columns = {}
-        if batch.table.row_key:
+        if self.envelopes.connector.key_columns(batch.table):
             columns["key"] = join(self.pieces(packed), count, pa.binary())
         if (headers := self._headers(packed)) is not None:
             columns["headers"] = headers
@@ -84,7 +84,8 @@ class JsonKeys:
     def _headers(self, packed: PackedBatch) -> pa.Array | None:
         batch, count, context = packed.changes, len(packed), self._context()
         moved: list[tuple[str, pa.Array]] = []
-        if batch.counterpart is not None and batch.table.row_key and self.envelopes.connector.tells_other_key:
+        connector = self.envelopes.connector
+        if batch.counterpart is not None and connector.key_columns(batch.table) and connector.tells_other_key:
             other = replace(batch, kind=INSERT, after=batch.counterpart, before=None, counterpart=None)
             _, payload = self._payload(replace(packed, changes=other), "after")
             moved = [(NEW_KEY if batch.kind is DELETE else OLD_KEY, join(payload, count, pa.binary()))]
@@ -104,6 +105,10 @@ class JsonKeys:
         """The key of a heartbeat."""
         name = quote(self.envelopes.options.topic_prefix, JACKSON_BYTES)
         return self._event_text(schema_changes.HEARTBEAT_KEY, f'{{"serverName":{name}}}')
+
+    def transaction(self, id: str) -> str:
+        """The key of the begin or end of a transaction that is a statement."""
+        return self._event_text(transactions.KEY, f'{{"id":{quote(id, JACKSON_BYTES)}}}')
 
     def schema_change(self, message: Published) -> str:
         """The key of a statement."""

@@ -7,6 +7,7 @@ Documentation of Debezium 3.6, "connector configuration properties" of each conn
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -32,6 +33,23 @@ def operations(text: str) -> frozenset[str]:
     if letters - set("cudt"):
         raise ValueError("it is none, or letters of c, u, d and t with semicolons between")
     return letters
+
+
+def columns_by_table(text: str) -> Mapping[str, tuple[str, ...]]:
+    """`shop.orders:region;id;shop.items:id`: a table with its first column, further columns, the next table."""
+    tables: dict[str, tuple[str, ...]] = {}
+    for part in text.split(";"):
+        table, colon, column = part.strip().rpartition(":")
+        if colon:
+            tables[table] = ()
+        elif not tables:
+            break
+        else:
+            table = next(reversed(tables))
+        tables[table] += (column,)
+    if not tables or not all(name and all(columns) for name, columns in tables.items()):
+        raise ValueError("it is tables, each with a colon and its columns, with semicolons between: shop.orders:a;b")
+    return tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +107,10 @@ class ConnectorOptions:
     lob: bool = option(
         False, "Large objects are read, else a placeholder stands for them.", TRUE_FALSE, name="lob.enabled",
         sources=("oracle",),
+    )  # fmt: skip
+    key_columns: Mapping[str, tuple[str, ...]] | None = option(
+        None, "Columns of keys other than the table's key: shop.orders:region;id;shop.items:id.",
+        name="message.key.columns", parse=columns_by_table,
     )  # fmt: skip
     tombstones: bool = option(
         True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"

@@ -129,8 +129,11 @@ POINT: Final = replace(
     ),
     doc="Geometry (POINT)",
 )
+# Optional whatever the column (`Geometry.builder`).
 GEOMETRY: Final = replace(
-    struct({"wkb": BYTES, "srid": optional(INT32)}, "io.debezium.data.geometry.Geometry", 1), doc="Geometry"
+    struct({"wkb": BYTES, "srid": optional(INT32)}, "io.debezium.data.geometry.Geometry", 1),
+    doc="Geometry",
+    optional=True,
 )
 VARIABLE_SCALE: Final = replace(
     struct({"scale": INT32, "value": BYTES}, "io.debezium.data.VariableScaleDecimal", 1), doc="Variable scaled decimal"

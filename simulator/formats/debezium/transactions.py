@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -54,8 +54,27 @@ def _counts(counts: TableCounts, connector: Connector) -> Iterator[str]:
     names = [connector.collection(table) for table in counts.tables]
     entries = list(zip(counts.table.tolist(), counts.changes.tolist(), strict=True))
     for start, stop in pairwise(counts.starts.tolist()):
-        of_transaction = [(names[table], changes) for table, changes in entries[start:stop]]
-        order = hash_order([name for name, _ in of_transaction])
-        items = (of_transaction[i] for i in order)
-        texts = (f'{{"data_collection":{quote(n, JACKSON_BYTES)},"event_count":{size}}}' for n, size in items)
-        yield "[" + ",".join(texts) + "]"
+        yield _collections([(names[table], changes) for table, changes in entries[start:stop]])
+
+
+def _collections(counted: Sequence[tuple[str, int]]) -> str:
+    items = (counted[i] for i in hash_order([name for name, _ in counted]))
+    return (
+        "["
+        + ",".join(f'{{"data_collection":{quote(n, JACKSON_BYTES)},"event_count":{size}}}' for n, size in items)
+        + "]"
+    )
+
+
+def block(id: str, number: int) -> str:
+    """The `transaction` of the only change of a table in a transaction, its `number`-th change."""
+    return f'{{"id":{quote(id, JACKSON_BYTES)},"total_order":{number},"data_collection_order":1}}'
+
+
+def mark(status: str, id: str, tables: Sequence[str] | None, ms: int) -> str:
+    """The begin (`tables` is None) or end of a transaction with one change of each table."""
+    count, collections = (
+        ("null", "null") if tables is None else (str(len(tables)), _collections([(name, 1) for name in tables]))
+    )
+    name = quote(id, JACKSON_BYTES)
+    return f'{{"status":"{status}","id":{name},"event_count":{count},"data_collections":{collections},"ts_ms":{ms}}}'

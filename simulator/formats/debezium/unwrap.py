@@ -134,8 +134,11 @@ class UnwrappedWriter(JsonWriter):
         return {**columns, "headers": pa.array(rows, HEADERS)}
 
     def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
-        if not isinstance(event, SchemaChange) or event.statement is not SchemaChangeKind.TRUNCATE_TABLE:
-            yield from super().event(event, to)
+        """Messages about events, but not that a table was emptied."""
+        empties = isinstance(event, SchemaChange) and event.statement is SchemaChangeKind.TRUNCATE_TABLE
+        for written in super().event(event, to):
+            if not empties or written.address.topic == self.envelopes.names.transactions:
+                yield written
 
 
 def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, Any]:

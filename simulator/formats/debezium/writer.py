@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,9 @@ from simulator.model import (
     Kind,
     SchemaChange,
     Table,
+    TableId,
 )
+from simulator.sources.log import entry
 from simulator.text.json_style import JACKSON_BYTES
 from simulator.text.template import Piece
 from simulator.wire.encoder import Encoder
@@ -103,16 +105,42 @@ class JsonWriter:
             return
         assert isinstance(event, SchemaChange)
         headers = self.keys.event_headers()
-        for message in connector.published(event):
-            if message.truncated is not None:
+        published = list(connector.published(event))
+        marked = envelopes.options.transactions and connector.truncates_in_transaction
+        sends = "t" not in envelopes.options.skipped_operations
+        if marked:
+            yield self._mark(event, "BEGIN", ())
+        for number, message in enumerate(published, 1):
+            if message.truncated is not None and sends:
                 text = self._truncate.encode_event(message, DDL).decode()
+                if marked:
+                    block = transactions.block(self._transaction(event), number)
+                    text = text.replace('"transaction":null', f'"transaction":{block}', 1)
                 address = Address(to.topics.of(message.truncated.id), (None,))
                 yield WrittenEvent(address, self._with_schema(envelopes.schema(message.truncated), text), headers)
+            elif message.truncated is not None:
+                continue
             elif connector.has_schema_changes and envelopes.options.schema_changes:
                 text = self._changes.encode_event(message, DDL).decode()
                 schema = schema_changes.value_schema(connector, envelopes.source_schema())
                 address = Address(names.schema_changes, (0,), self.keys.schema_change(message))
                 yield WrittenEvent(address, self._with_schema(schema, text), headers)
+
+        if marked:
+            tables = [message.truncated.id for message in published if message.truncated is not None and sends]
+            yield self._mark(event, "END", tables)
+
+    def _transaction(self, event: Event) -> str:
+        """The id of the transaction that a statement is."""
+        return str(self.envelopes.connector.transaction_id(entry(event))[0])
+
+    def _mark(self, event: Event, status: str, tables: Sequence[TableId]) -> WrittenEvent:
+        """The begin or end of the transaction that a statement is."""
+        connector, id = self.envelopes.connector, self._transaction(event)
+        ms = connector.source_us(event.event_ms) // 1000
+        names = None if status == "BEGIN" else [connector.collection(table) for table in tables]
+        value = self._with_schema(transactions.VALUE, transactions.mark(status, id, names, ms))
+        return WrittenEvent(Address(self.envelopes.names.transactions, (None,), self.keys.transaction(id)), value)
 
     def _with_schema(self, schema: Schema, text: str) -> bytes:
         return (with_envelope(schema, text) if self.schemas else text).encode()

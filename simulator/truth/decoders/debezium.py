@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
 from simulator.model import ColumnType
-from simulator.sources.postgresql.times import civil, interval_parts
+from simulator.sources.postgresql.times import civil, day_number, interval_parts
 from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
 from simulator.truth.decoders.json_text import read_object
@@ -151,8 +151,27 @@ def instant_text(value: str, type: ColumnType) -> str:
     return text
 
 
+MOST_DAYS: Final = 2**31 - 1
 # The driver's value for infinity, in microseconds.
 INFINITE: Final = {9223372036825200000: INFINITE_US, -9223372036832400000: -INFINITE_US}
+
+
+# The driver's values for infinite dates: in the log, and in a snapshot.
+INFINITE_DAYS: Final = {-2_147_472_692: MOST_DAYS, -2_147_472_691: -MOST_DAYS, -622_191_234: MOST_DAYS,
+                        -170_999_002: -MOST_DAYS}  # fmt: skip
+
+
+def pg_day(value: str, type: ColumnType) -> int:
+    """Days since 1970."""
+    return INFINITE_DAYS.get(int(value), int(value))
+
+
+def without_era(days: Any, type: ColumnType) -> int:
+    """The day in the year after Christ of the same number: snapshots lose which one it is."""
+    if int(days) >= FIRST_DAY or int(days) <= -MOST_DAYS:
+        return int(days)
+    year, month, day = civil(int(days))
+    return day_number(1 - year, month, 1) + day - 1
 
 
 def instant(value: str, type: ColumnType) -> int:
@@ -207,7 +226,7 @@ _LOST_ARRAY: Final = Reading(lambda value, type: Carried(""), lambda text, type:
 _POSTGRESQL: Final = {
     "postgresql numeric": Reading(number, plain, lost="zeros at the end, numbers that are none"),
     "postgresql money": Reading(lambda value, type: unscaled(value, replace(type, scale=2))),
-    "postgresql date": Reading(lambda value, type: int(value)),
+    "postgresql date": Reading(pg_day, without_era, lost="years before Christ"),
     "postgresql time": Reading(
         lambda value, type: int(value) * (1000 if type.length is not None and type.length <= 3 else 1)
     ),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from simulator.model import OrderKey
+
+Place: TypeAlias = tuple[str, int]  # topic and partition
 
 # Examples that a verdict keeps of each kind, by default.
 EXAMPLES: Final = 5
@@ -39,7 +41,7 @@ class Finding:
     count: int = 1
 
     def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}: {self.text}" if self.topic else self.text
+        return f"{self.topic}-{self.partition}: {self.text}"
 
 
 @dataclass(slots=True)

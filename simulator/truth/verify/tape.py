@@ -13,9 +13,8 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.sinks.reading import Records
-
-# Columns beside `value` that records may have.
+# Columns by name: `value`, and the known ones of `MORE`.
+Records: TypeAlias = pa.RecordBatch
 MORE: Final = ("key", "tag", "timestamp_ms", "headers")
 
 # Identity of a message: its value; its key if it is a tombstone.

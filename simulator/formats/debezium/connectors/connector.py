@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from simulator.errors import UsageError
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
@@ -53,6 +54,7 @@ class Connector(ABC):
     * `java_class`: its class, where a source has several connectors.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
     * `has_schema_changes`: it has a topic of schema changes.
+    * `truncates_in_transaction`: a TRUNCATE is a change of a transaction.
     * `tells_other_key`: headers of a changed key have the other key.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
@@ -63,6 +65,7 @@ class Connector(ABC):
     has_schema_changes: ClassVar[bool] = True
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
+    truncates_in_transaction: ClassVar[bool] = False
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
@@ -115,6 +118,20 @@ class Connector(ABC):
     def collection(self, table: TableId) -> str:
         """The name of a table in counts of transactions: `shop.orders`."""
         return str(table)
+
+    def key_columns(self, table: Table) -> tuple[int, ...]:
+        """Indexes of the columns of keys, in key order: those of `message.key.columns`, else those of the table."""
+        chosen = (self.options.key_columns or {}).get(self.collection(table.id))
+        names = self.table_key(table) if chosen is None else chosen
+        missing = [name for name in names if name not in table.positions]
+        if missing:
+            raise UsageError(f"message.key.columns: {self.collection(table.id)} has no column {missing[0]!r}.")
+        return tuple(table.positions[name] for name in names)
+
+    def table_key(self, table: Table) -> tuple[str, ...]:
+        """The primary key, else the unique key whose name is the first one."""
+        unique = min(table.unique_keys, key=lambda key: key.name, default=None)
+        return table.primary_key or (unique.columns if unique else ())
 
     def columns(self, table: Table) -> Sequence[int] | None:
         """Indexes of the columns that rows have; None: all."""

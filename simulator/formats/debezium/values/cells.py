@@ -39,9 +39,9 @@ class Converted:
 
 def finished(schema: Schema, cell: Cell, *, nullable: bool, default: str, absent: str) -> Converted:
     """A table's column. Nulls are written as the schema's default; in a NOT NULL column, as the replacement of a value
-    that the log cannot give."""
-    schema = replace(schema, optional=nullable, default=default)
-    return Converted(schema, replace(cell, null=default or ("null" if nullable else absent)))
+    that the log cannot give. Some types are optional in any column."""
+    schema = replace(schema, optional=nullable or schema.optional, default=default)
+    return Converted(schema, replace(cell, null=default or ("null" if schema.optional else absent)))
 
 
 def number_cell(of: Column) -> Cell:

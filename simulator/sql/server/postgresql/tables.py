@@ -28,10 +28,6 @@ _ENDINGS: Final = (
 )
 
 
-# By pg_type.typtype.
-_KINDS: Final = {"c": "composite type", "r": "range type", "m": "multirange type"}
-
-
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
     """A table of the catalog. `numbers` are the column numbers, which renames keep; `missing` has, by number, the value
@@ -51,18 +47,12 @@ class Catalog:
     def __init__(self, source: Source, database: str, versions: dict[TableId, int]) -> None:
         self.source, self.database, self._versions = source, database, versions
         self.tables: dict[int, CatalogTable] = {}
-        self.unreadable: dict[int, str] = {}  # the reason, by oid, for tables with a column that cannot be read
         self._fields: dict[tuple[int, int], str] = {}
 
     def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, CatalogTable]:
-        """Set the current tables; returns the previous ones. Tables with a column of an unknown type are left out."""
-        old, self.tables = self.tables, {}
-        for entry in listed:
-            oid = entry["oid"]
-            try:
-                self.tables[oid] = self._table(entry, old.get(oid))
-            except UsageError as error:
-                self.unreadable[oid] = str(error)
+        """Set the current tables; returns the previous ones. Raises UsageError for an unknown type."""
+        old = self.tables
+        self.tables = {entry["oid"]: self._table(entry, old.get(entry["oid"])) for entry in listed}
         return old
 
     def _table(self, listed: Mapping[str, Any], old: CatalogTable | None) -> CatalogTable:
@@ -87,20 +77,13 @@ class Catalog:
         name, labels = listed["name"], listed["labels"]
         field = self._fields.setdefault((oid, listed["number"]), name)
         if labels is not None:
-            return Column(
-                name, ColumnType("enum", labels=tuple(labels), spelled=listed["type"]), not listed["not_null"], field
-            )
-        try:
-            type = self.source.parse_type(listed["type"])
-        except UsageError:
-            kind, type_name = _KINDS.get(listed["kind"], "type"), listed["type"]
-            if type_name.startswith("_"):  # PostgreSQL's own name of an array
-                type_name = f"{type_name[1:]}[]"
-            raise UsageError(
-                f"{id}.{name}: no format has values of the {kind} {type_name!r} here; declare the column with a "
-                "type of PostgreSQL itself, such as text, or leave it out"
-            ) from None
-        return Column(name, replace(type, spelled=""), not listed["not_null"], field)
+            type = ColumnType("enum", labels=tuple(labels), spelled=listed["type"])
+        else:
+            try:
+                type = replace(self.source.parse_type(listed["type"]), spelled="")
+            except UsageError as error:
+                raise UsageError(f"{id}.{name}: {error}") from None
+        return Column(name, type, not listed["not_null"], field, default=listed["default"])
 
 
 def kinds_of(

@@ -125,6 +125,10 @@ class MysqlConnector(Connector):
             "enumValues": enum_values(column),
         }
 
+    def table_key(self, table: Table) -> tuple[str, ...]:
+        """The primary key, else the first unique key without nulls."""
+        return table.row_key
+
     def table_charset(self, table: Table) -> str | None:
         return default(table)
 

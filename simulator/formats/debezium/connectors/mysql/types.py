@@ -117,7 +117,7 @@ def _arguments(base: str, text: str | None) -> tuple[int | None, int | None]:
 def _charset(base: str, rest: str, column: Column, table: Table, source: Source, typed: bool) -> str | None:
     if JDBC[base] not in (-15, -9, 1, 12):
         return None
-    if typed and (match := _CHARSET.search(rest)):
+    if typed and (match := _CHARSET.search(rest)) and _is_now(match[1], column, table):
         return match[1]
     if typed and base in _NATIONAL:
         return "utf8"
@@ -125,6 +125,12 @@ def _charset(base: str, rest: str, column: Column, table: Table, source: Source,
         return "utf8mb4"
     charset = column.type.charset if column.type.charset and not (typed and "byte" in rest) else default(table)
     return "utf8mb3" if charset == "utf8" and source.version == "8.0" and not typed else charset
+
+
+def _is_now(typed: str, column: Column, table: Table) -> bool:
+    """Tests whether a column still has the character set with which it was typed: CONVERT TO gives it another."""
+    charset = column.type.charset or default(table)
+    return typed.replace("utf8mb3", "utf8") == charset.replace("utf8mb3", "utf8") or typed == "binary"
 
 
 def default(table: Table) -> str:

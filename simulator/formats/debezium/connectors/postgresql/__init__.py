@@ -32,6 +32,7 @@ class PostgresqlConnector(Connector):
     parts: ClassVar[str] = "{schema}.{table}"
     has_schema_changes: ClassVar[bool] = False
     row_images: ClassVar[frozenset[str] | None] = None
+    truncates_in_transaction: ClassVar[bool] = True
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         super().__init__(options, source, numeric=numeric)
@@ -87,7 +88,7 @@ class PostgresqlConnector(Connector):
         return PerChange(changes, event)
 
     def convert(self, column: Column, *, snapshot: bool) -> Converted:
-        converted = self._converters.column(column)
+        converted = self._converters.column(column, snapshot=snapshot)
         assert converted is not None, column
         return converted
 

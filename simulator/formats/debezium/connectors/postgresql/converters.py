@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, numbers, primitive
 from simulator.formats.debezium import schema as connect
+from simulator.formats.debezium.connectors.postgresql import defaults
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema, array, optional, semantic
 from simulator.formats.debezium.values import cells, temporal
@@ -25,7 +26,7 @@ from simulator.formats.debezium.values.cells import Converted, each, number_cell
 from simulator.model import Column, ColumnType
 from simulator.sources.postgresql import type_table
 from simulator.sources.postgresql.literals.numbers import plain_decimal
-from simulator.sources.postgresql.times import civil, interval_parts
+from simulator.sources.postgresql.times import civil, day_number, interval_parts
 from simulator.sources.source import Source
 from simulator.text.fixed_width import LAST_US, distinct_text, nulls_of
 from simulator.text.java.numbers import double_string
@@ -41,6 +42,9 @@ MOST: Final = 2**63 - 1
 # The driver's values for infinite timestamps.
 INFINITE: Final = {INFINITE_US: 9223372036825200000, -INFINITE_US: -9223372036832400000}
 UNBOUNDED: Final = 2147483647
+# Days of infinite dates in the log, by sign; a carrier's are at the ends of its range.
+LOGGED_INFINITE_DATES: Final = {1: -2_147_472_692, -1: -2_147_472_691}
+INFINITE_DAYS: Final = 2**31 - 1
 _PLAIN: Final = ("inet", "cidr", "macaddr", "macaddr8")
 _NAMED: Final = {
     "json": connect.JSON,
@@ -75,16 +79,17 @@ class Converters:
         self.options, self.source, self.numeric = options, source, numeric
         self.times = options.time_precision or "adaptive"
 
-    def column(self, column: Column) -> Converted | None:
+    def column(self, column: Column, *, snapshot: bool = False) -> Converted | None:
         """The converted column; None if the connector leaves out the type."""
-        typed = self.typed(column.type)
+        typed = self._date(snapshot) if column.type.name == "date" else self.typed(column.type)
         if typed is None:
             return None
         schema, cell = typed
         absent = ABSENT_NAMED.get(schema.name) or ABSENT.get(schema.type, "null")
         if column.type.name == "hstore":
             absent = '"{}"'
-        return cells.finished(schema, cell, nullable=column.nullable, default="", absent=absent)
+        default = defaults.json(column, Converted(schema, cell), self.source)
+        return cells.finished(schema, cell, nullable=column.nullable, default=default, absent=absent)
 
     def typed(self, type: ColumnType) -> Typed | None:
         name, family = type.name, type_table.family(type)
@@ -104,7 +109,7 @@ class Converters:
                 mode = self.options.binary_handling
                 return cells.binary_schema(mode), cells.binary_cell(mode)
             case "date":
-                return self._date()
+                return self._date(snapshot=False)
             case "time":
                 return temporal.time(self.times, digits)
             case "datetime":
@@ -167,11 +172,11 @@ class Converters:
             each(lambda text: cells.base64_of(cells.unscaled_bytes(amount(text), scale)))
         )
 
-    def _date(self) -> Typed:
+    def _date(self, snapshot: bool) -> Typed:
         schema, cell = temporal.date(self.times)
         if schema.type == "string":
             return schema, cell
-        return schema, number_cell(lambda array: array.view(pa.int32()).cast(pa.int64()))
+        return schema, number_cell(lambda array: _days(array, snapshot))
 
     def _timestamp(self, digits: int) -> Typed:
         schema, cell = temporal.timestamp(self.times, digits)
@@ -202,6 +207,33 @@ class Converters:
             return "[" + ",".join(_json_values(self.source.parse_values(items, element), cell)) + "]"
 
         return array(optional(schema)), text_cell(each(text), quoted=False)
+
+
+def _days(array: pa.Array, snapshot: bool) -> pa.Array:
+    """Days since 1970. Infinite dates are those of the driver; a snapshot loses that a year is before Christ."""
+    days = numbers(array.view(pa.int32()).cast(pa.int64())).copy()
+    infinite = np.abs(days) >= INFINITE_DAYS
+    odd = infinite | (days < FIRST_DAY) if snapshot else infinite
+    if odd.any():
+        known = (
+            {1: defaults.INFINITE_DATES["infinity"], -1: defaults.INFINITE_DATES["-infinity"]}
+            if snapshot
+            else (LOGGED_INFINITE_DATES)
+        )
+        for row in np.flatnonzero(odd).tolist():
+            sign = 1 if days[row] > 0 else -1
+            days[row] = known[sign] if infinite[row] else _without_era(int(days[row]))
+    return primitive(days, pa.int64(), nulls_of(array))
+
+
+def _without_era(days: int) -> int:
+    """The day of the year after Christ whose number a year before Christ has.
+
+    >>> _without_era(-719_528)
+    -719162
+    """
+    year, month, day = civil(days)
+    return day_number(1 - year, month, 1) + day - 1
 
 
 def _json_values(values: pa.Array, cell: Cell) -> list[str]:
