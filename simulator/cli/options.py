@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.errors import short
+from simulator.run.request import parse_whole
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -19,8 +20,6 @@ MOST_CHANGES = 10**18
 MOST_PARTITIONS = 10_000
 MOST_TASKS = 10_000_000
 MOST_WORKERS = 64  # `simulator.run.processes.workers.MOST_WORKERS`
-_SCALED = re.compile(r"([0-9]+)(?:\.([0-9]+))?(?:[eE]([0-9]{1,2})|([kmgKMG]))")
-_ZEROS = {"k": 3, "m": 6, "g": 9}
 
 
 class WholeNumber(click.ParamType[int]):
@@ -32,23 +31,11 @@ class WholeNumber(click.ParamType[int]):
         self.low, self.high = low, high
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
         try:
-            number = int(_written_out(str(value)))
-        except ValueError:
-            self.fail(f"{short(str(value))} is not a whole number", param, ctx)
-        if not self.low <= number <= self.high:
-            self.fail(f"{short(str(value))} is not a number from {self.low} to {self.high}", param, ctx)
-        return number
-
-
-def _written_out(text: str) -> str:
-    """`250000` of `250k`; a number without such an end as it is, and so is one that is no whole number."""
-    if not (match := _SCALED.fullmatch(text)):
-        return text
-    whole, fraction, power, letter = match.groups()
-    fraction = (fraction or "").rstrip("0")
-    zeros = (int(power) if power else _ZEROS[letter.lower()]) - len(fraction)
-    return text if zeros < 0 else whole + fraction + "0" * zeros
+            return parse_whole(text, self.low, self.high)
+        except ValueError as expected:
+            self.fail(f"{short(text)} is not {expected}", param, ctx)
 
 
 def colours() -> bool | None:

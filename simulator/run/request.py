@@ -6,6 +6,7 @@ it does anything.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,9 @@ from simulator.errors import UsageError
 if TYPE_CHECKING:
     from simulator.run.scenario import Draft
     from simulator.sinks.sink import Sink
+
+_SCALED = re.compile(r"([0-9]+)(?:\.([0-9]+))?(?:[eE]([0-9]{1,2})|([kmgKMG]))")
+_ZEROS = {"k": 3, "m": 6, "g": 9}
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,27 @@ class Engine:
     master: str | None = None
     conf: tuple[str, ...] = ()
     tasks: int | None = None
+
+
+def parse_whole(text: str, low: int, high: int) -> int:
+    """A whole number within bounds, also as `250k` or `2.5e5`. Raises ValueError with what the text must be."""
+    try:
+        number = int(_written_out(text))
+    except ValueError:
+        raise ValueError("a whole number") from None
+    if not low <= number <= high:
+        raise ValueError(f"a number from {low} to {high}")
+    return number
+
+
+def _written_out(text: str) -> str:
+    """`250000` of `250k`; a number without such an end as it is, and so is one that is no whole number."""
+    if not (match := _SCALED.fullmatch(text)):
+        return text
+    whole, fraction, power, letter = match.groups()
+    fraction = (fraction or "").rstrip("0")
+    zeros = (int(power) if power else _ZEROS[letter.lower()]) - len(fraction)
+    return text if zeros < 0 else whole + fraction + "0" * zeros
 
 
 def check_texts(**arguments: Any) -> None:

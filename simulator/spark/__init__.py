@@ -6,7 +6,8 @@ through Spark Connect (`connect`). `source` is the data source, `options` and `r
 
     from simulator.spark import CdcSimDataSource
 
-Nothing here is imported before Spark is asked for, and Spark not before the data source is.
+Nothing here is imported before Spark is asked for, and Spark not before the data source is. Asking for it names this
+process's Python to Spark's executors, as the command does.
 """
 
 from __future__ import annotations
@@ -22,5 +23,6 @@ __all__ = ["CdcSimDataSource"]
 
 def __getattr__(name: str) -> Any:
     if name == "CdcSimDataSource":
+        import_module("simulator.spark.session").set_executors_python()
         return import_module("simulator.spark.source").CdcSimDataSource
     raise AttributeError(f"module 'simulator.spark' has no attribute {name!r}")

@@ -6,17 +6,17 @@ Unsigned 64-bit numbers are decimal(20,0), longer decimals texts. Dates that no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch, MessageBatch, decoded
-from simulator.model import DELETE, UPDATE, Table
+from simulator.batch import ChangeBatch, MessageBatch
+from simulator.model import DELETE, UPDATE, SchemaChange, SchemaChangeKind, Table
 from simulator.sinks.columns import POSITION, STAMP, message_rows, positions
-from simulator.sources.source import Source
+from simulator.spark.images import Images
 from simulator.stream.engine.block import Block
 
 # Rows of a batch: some megabytes.
@@ -25,21 +25,9 @@ BATCH_ROWS: Final = 10_000
 Only: TypeAlias = Mapping[str, frozenset[str]]
 
 
-def row_schema(table: Table, source: Source) -> pa.Schema:
-    """The rows of a table."""
-    carriers = [source.parse_values([], column.type).type for column in table.columns]
-    return pa.schema([(column.name, spark_type(type)) for column, type in zip(table.columns, carriers, strict=True)])
-
-
-def change_schema(versions: Iterable[Table], source: Source) -> pa.Schema:
-    """The changes of a table: both images, where the change stands, and when it was committed.
-
-    The images have the columns of all versions of the table; where its type changes, one that has all values.
-    """
-    types: dict[str, pa.DataType] = {}
-    for field in (field for version in versions for field in row_schema(version, source)):
-        types[field.name] = _common(types.get(field.name, field.type), field.type)
-    row = pa.struct(list(types.items()))
+def change_schema(images: Images) -> pa.Schema:
+    """The changes of a table: both images, where the change stands, when it was committed, and the text of DDL."""
+    row = pa.struct(list(images.schema))
     return pa.schema(
         [
             ("op", pa.string()),
@@ -48,28 +36,9 @@ def change_schema(versions: Iterable[Table], source: Source) -> pa.Schema:
             ("position", POSITION),
             ("transaction", pa.int64()),
             ("committed_at", STAMP),
+            ("sql", pa.string()),
         ]
     )
-
-
-def _common(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """A type for the values of both; text, where no other has them."""
-    if a == b:
-        return a
-    try:
-        schemas = [pa.schema([("", type)]) for type in (a, b)]
-        return spark_type(pa.unify_schemas(schemas, promote_options="permissive").field(0).type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.string()
-
-
-def spark_type(carrier: pa.DataType) -> pa.DataType:
-    """The nearest type that Spark has."""
-    if pa.types.is_dictionary(carrier):
-        return spark_type(carrier.value_type)
-    if pa.types.is_uint64(carrier):
-        return pa.decimal128(20, 0)
-    return pa.string() if pa.types.is_decimal256(carrier) else carrier
 
 
 def messages(batch: MessageBatch, only: Only) -> Iterator[pa.RecordBatch]:
@@ -80,41 +49,49 @@ def messages(batch: MessageBatch, only: Only) -> Iterator[pa.RecordBatch]:
     yield from _sliced(found)
 
 
-def changes(block: Block, table: Table, schema: pa.Schema, only: Only) -> Iterator[pa.RecordBatch]:
-    """The changes of a table in a block, in stream order, as `change_schema`."""
-    batches = [
-        batch
-        for batch in block.batches
-        if batch.table.id == table.id and ("op" not in only or batch.kind.name in only["op"])
-    ]
-    if batches:
-        whole = pa.Table.from_batches([_changes(batch, schema) for batch in batches])
-        keys = [
-            np.concatenate([each.envelope.turn for each in batches]),
-            np.concatenate([each.envelope.ordinal for each in batches]),
-        ]
-        rows = whole.take(pa.array(np.lexsort(keys[::-1]))).combine_chunks()
+def changes(block: Block, table: Table, images: Images, schema: pa.Schema, only: Only) -> Iterator[pa.RecordBatch]:
+    """The changes of a table in a block and its schema changes, in stream order, as `change_schema`."""
+
+    def wanted(name: str) -> bool:
+        return "op" not in only or name in only["op"]
+
+    batches = [batch for batch in block.batches if batch.table.id == table.id and wanted(batch.kind.name)]
+    parts = [_changes(batch, images, schema) for batch in batches]
+    keys = [np.stack([batch.envelope.turn, batch.envelope.ordinal]) for batch in batches]
+    for event in block.events:
+        if isinstance(event, SchemaChange) and event.order.phase and _alters(event, table) and wanted(event.kind.name):
+            parts.append(_schema_change(event, schema))
+            keys.append(np.array([[event.order.turn], [event.order.ordinal]], dtype=np.int64))
+    if parts:
+        order = np.lexsort(np.concatenate(keys, axis=1)[::-1])
+        rows = pa.Table.from_batches(parts).take(pa.array(order)).combine_chunks()
         yield from rows.to_batches(max_chunksize=BATCH_ROWS)
 
 
-def rows(columns: Sequence[pa.Array], table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Rows of a table, as `row_schema`."""
-    yield from _sliced(pa.RecordBatch.from_arrays(_image(table, columns, schema), schema=schema))
+def _alters(event: SchemaChange, table: Table) -> bool:
+    if event.kind is SchemaChangeKind.DROP_DATABASE:
+        return event.database == table.id.database
+    return any(version is not None and version.id == table.id for pair in event.tables for version in pair)
 
 
-def _changes(batch: ChangeBatch, schema: pa.Schema) -> pa.RecordBatch:
+def rows(columns: Sequence[pa.Array], table: Table, images: Images) -> Iterator[pa.RecordBatch]:
+    """Rows of a table, in the columns of its images."""
+    yield from _sliced(pa.RecordBatch.from_arrays(images.image(table, columns), schema=images.schema))
+
+
+def _changes(batch: ChangeBatch, images: Images, schema: pa.Schema) -> pa.RecordBatch:
     count, at = len(batch), batch.envelope
     struct = schema.field("after").type
     before = batch.before and [batch.full_before(i) for i in range(len(batch.table.columns))]
-    images = {
+    values = {
         "before": before if batch.kind in (UPDATE, DELETE) else None,
         "after": None if batch.kind is DELETE else batch.after,
     }
     filled = {
         name: pa.nulls(count, struct)
         if image is None
-        else pa.StructArray.from_arrays(_image(batch.table, image, pa.schema(list(struct))), fields=list(struct))
-        for name, image in images.items()
+        else pa.StructArray.from_arrays(images.image(batch.table, image, batch), fields=list(struct))
+        for name, image in values.items()
     }
     columns = {
         **filled,
@@ -122,18 +99,23 @@ def _changes(batch: ChangeBatch, schema: pa.Schema) -> pa.RecordBatch:
         "position": positions(pa.array(np.full(count, at.phase)), pa.array(at.turn), pa.array(at.ordinal)),
         "transaction": pa.array(at.txn),
         "committed_at": pa.array(at.event_ms, pa.timestamp("ms", "UTC")).cast(STAMP),
+        "sql": pa.nulls(count, pa.string()),
     }
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _image(table: Table, columns: Sequence[pa.Array], schema: pa.Schema) -> list[pa.Array]:
-    """The columns of a table's version as those of the schema, by their names; null where it has none."""
-    found = {column.name: array for column, array in zip(table.columns, columns, strict=True)}
-    count = len(columns[0])
-    return [
-        decoded(found[field.name]).cast(field.type) if field.name in found else pa.nulls(count, field.type)
-        for field in schema
-    ]
+def _schema_change(event: SchemaChange, schema: pa.Schema) -> pa.RecordBatch:
+    struct, order = schema.field("after").type, event.order
+    columns = {
+        "op": pa.array([event.kind.name]),
+        "before": pa.nulls(1, struct),
+        "after": pa.nulls(1, struct),
+        "position": positions(*(pa.array([number]) for number in (order.phase, order.turn, order.ordinal))),
+        "transaction": pa.array([event.txn]),
+        "committed_at": pa.array([event.event_ms], pa.timestamp("ms", "UTC")).cast(STAMP),
+        "sql": pa.array([event.sql]),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -20,6 +21,11 @@ JAVA: Final = "--engine spark needs Java 17 or later: install a JRE, or let JAVA
 CONNECT: Final = "sc://"
 CONNECT_PORT: Final = 15002
 CONNECT_SECONDS: Final = 10
+SERVERS: Final = re.compile(r"spark://([^\s:/,]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})((?:,[^\s:/,]+:\d{1,5})*)")
+# What Spark takes as a master, but for spark:// and sc://; it says of a wrong one that Java did not start.
+MASTERS: Final = re.compile(
+    r"local(\[(\d+|\*)(\s*,\s*\d+)?\])?|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]|yarn|k8s://\S+"
+)
 
 # Unless --conf says otherwise.
 SETTINGS: Final = {
@@ -64,7 +70,46 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> tuple[Any, 
         return active, False
     if master is not None and master.startswith(CONNECT):
         return _connected(master, settings), True
+    if master is not None:
+        check_master(master)
     return _started(master, settings), True
+
+
+def check_master(master: str) -> None:
+    """Raises OptionError for a text that is no master, and SimulatorError for a standalone cluster that does not
+    answer: Spark would try for a minute."""
+    if MASTERS.fullmatch(master):
+        return
+    if not SERVERS.fullmatch(master):
+        raise OptionError(
+            f"--master {master}: write local[4], local[*], spark://host:7077, yarn, k8s://https://host:6443 or"
+            " sc://host:15002."
+        )
+    reason = ""
+    for server in master.removeprefix("spark://").split(","):
+        host, _, port = server.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+            return
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+    raise SimulatorError(f"--master {master}: no Spark master answers there: {reason}.")
+
+
+def set_executors_python() -> None:
+    """Makes this process's Python that of the executors, unless PYSPARK_PYTHON names another one.
+
+    Spark's own default is `python3` on the PATH, which in a virtual environment that is not activated lacks this
+    package. A driver that runs already gets it, too.
+    """
+    if "PYSPARK_PYTHON" in os.environ:
+        return
+    from pyspark import SparkContext
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    context = SparkContext._active_spark_context
+    if context is not None and context.getConf().get("spark.pyspark.python") is None:
+        context.pythonExec = sys.executable
 
 
 def jobs_of(session: Any) -> type[ClassicJobs] | type[ConnectJobs]:
@@ -84,7 +129,7 @@ def _started(master: str | None, settings: Mapping[str, str]) -> Any:
         raise MissingPackage(JAVA)
     if "spark.pyspark.python" in settings:
         os.environ["PYSPARK_PYTHON"] = settings["spark.pyspark.python"]
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    set_executors_python()
     builder = SparkSession.builder.appName("cdcsim")
     if master is None and not submitted:
         master = "local[*]"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
@@ -25,7 +26,7 @@ from pyspark.sql.datasource import (
     InputPartition,
 )
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
 from simulator.errors import OptionError, UsageError
@@ -37,9 +38,10 @@ from simulator.run.session import identity
 from simulator.sinks.columns import MESSAGES
 from simulator.sinks.memory import MemorySink
 from simulator.spark import rows
-from simulator.spark.options import Options, parse
+from simulator.spark.images import Images
+from simulator.spark.options import BATCH, STREAM, Options, parse
 from simulator.spark.work import Work, opened, work
-from simulator.stream.engine.block import SnapshotBlock
+from simulator.stream.engine.block import SnapshotBlock, Stream
 
 # Default number of cores that the number of Spark partitions is computed for; `tasks` overrides it.
 CORES: Final = 8
@@ -52,6 +54,8 @@ class CdcSimDataSource(DataSource):
         super().__init__(options)
         self._given = parse(dict(options))
         self._job = self._given.job()
+        if self._job.failure is not None:  # a part of a script is no table
+            raise self._job.failure
 
     @classmethod
     def name(cls) -> str:
@@ -61,51 +65,54 @@ class CdcSimDataSource(DataSource):
         return from_arrow_schema(self._view().schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        self._given.check_read(BATCH)
         if self._given.view == "state":
             return Batch(self._view(), self._state())
-        return (FilteredBatch if self._given.flags.get("pushdown") else Batch)(self._view(), self._work())
+        return (FilteredBatch if self._given.get("pushdown") else Batch)(self._view(), self._work())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         if self._given.view == "state":
             raise UsageError("option 'view': state is no stream; read it with spark.read, or stream changes.")
+        self._given.check_read(STREAM)
         return Live(self._view(), self._job, self._given, self._plan(), self._identity())
 
     def _identity(self) -> dict[str, str]:
         """Properties that decide the rows of a stream: a checkpoint does not continue with other ones."""
         given = self._given
-        snapshot = given.flags.get("snapshot")
-        named = {name: given.texts[name] for name in ("view", "table", "topic") if name in given.texts}
-        partitions = str(given.numbers.get("partitions", 1))
+        named = {name: given.values[name] for name in ("table", "topic") if name in given.values}
+        partitions = str(given.get("partitions", 1))
         return identity(
             self._job,
             given.limits(),
-            {"destination": "spark", **named, "partitions": partitions},
-            snapshot=snapshot,
+            {"destination": "spark", "view": given.view, **named, "partitions": partitions},
+            snapshot=given.get("snapshot"),
         )
 
     def _view(self) -> View:
         given, stream = self._given, self._job.stream
         if given.view == "messages":
             return View("messages", MESSAGES)
+        versions = given.versions(stream, stream.border(self._turn() if given.view == "state" else self._first()))
         if given.view == "state":
-            table = given.versions(stream, stream.border(self._turn()))[0]
-            return View("state", rows.row_schema(table, self._job.source), table)
-        versions = given.versions(stream, stream.border(given.numbers.get("start_at") or 0))
-        return View("changes", rows.change_schema(versions, self._job.source), versions[0])
+            return View("state", Images(self._job, versions[:1]).schema, (versions[0],))
+        return View("changes", rows.change_schema(Images(self._job, versions)), tuple(versions))
+
+    def _first(self) -> int:
+        return int(self._given.get("start_at", 0))
 
     def _plan(self) -> Plan:
-        return self._job.plan(self._given.limits(), snapshot=self._given.flags.get("snapshot"))
+        return self._job.plan(self._given.limits(), snapshot=self._given.get("snapshot"))
 
     def _work(self) -> Work:
         self._job.check_end(self._given.limits())
         planned = self._plan().counted()
         planned.check_reach()
         blocks = tuple(planned.snapshot_blocks())
-        return work(pickle.dumps(self._job), planned, blocks, tasks=self._given.numbers.get("tasks"), cores=CORES)
+        return work(pickle.dumps(self._job), planned, blocks, tasks=self._given.get("tasks"), cores=CORES)
 
     def _turn(self) -> int:
         """The turn before which the view `state` shows the rows; for a script its end. Raises OptionError."""
-        turn = self._given.numbers.get("turn", self._job.stream.turns)
+        turn: int | None = self._given.get("turn", self._job.stream.turns)
         if turn is None:
             raise OptionError(f"option 'turn' is missing: {self._job.stream.file} has no end.")
         return turn
@@ -113,24 +120,21 @@ class CdcSimDataSource(DataSource):
     def _state(self) -> Work:
         """The rows before a turn: a snapshot without a stream."""
         stream = self._job.stream
-        table = self._view().table
-        assert table is not None
+        table = self._view().versions[0]
         planned = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
         tables = stream.tables_at(planned.first) or tuple(table for table, _ in stream.rows_at(planned.first))
         ids = [each.id for each in tables]
         blocks = [block for block in planned.snapshot_blocks() if ids[block.part.table] == table.id]
-        return work(
-            pickle.dumps(self._job), planned, tuple(blocks), tasks=self._given.numbers.get("tasks"), cores=CORES
-        )
+        return work(pickle.dumps(self._job), planned, tuple(blocks), tasks=self._given.get("tasks"), cores=CORES)
 
 
 @dataclass(frozen=True)
 class View:
-    """View of a task's blocks as rows."""
+    """View of a task's blocks as rows; `versions`: of the table that it shows."""
 
     name: str
     schema: pa.Schema
-    table: Table | None = None
+    versions: tuple[Table, ...] = ()
     only: rows.Only = field(default_factory=dict)
 
     def filtered(self, filters: Iterable[Filter]) -> tuple[View, list[Filter]]:
@@ -158,14 +162,14 @@ class View:
                 if (batch := renderer.render_block(where)) is not None:
                     yield from rows.messages(sink.place(batch), self.only)
             return
-        assert self.table is not None
+        table, images = self.versions[0], Images(job, self.versions)
         for where in share.all_blocks():
             if self.name == "changes":
-                yield from rows.changes(job.stream.read_block(where), self.table, self.schema, self.only)
+                yield from rows.changes(job.stream.read_block(where), table, images, self.schema, self.only)
             else:
                 assert isinstance(where, SnapshotBlock)
-                table, columns = job.stream.snapshot_rows(where)
-                yield from rows.rows(columns, table, self.schema)
+                version, columns = job.stream.snapshot_rows(where)
+                yield from rows.rows(columns, version, images)
 
 
 class Client(MemorySink):
@@ -210,9 +214,11 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, view: View, job: Job, given: Options, plan: Plan, identity: Mapping[str, str]) -> None:
         self.view, self.job, self.identity = view, pickle.dumps(job), dict(identity)
         self.first, self.step = plan.first, plan.step
-        self.tasks = given.numbers.get("tasks")
-        self.rate = given.numbers.get("rate")
-        self.turns = given.numbers.get("turns_per_batch") or plan.step
+        self.tasks = given.get("tasks")
+        self.rate = given.get("rate")
+        self.most: int | None = given.get("changes_per_batch")
+        # a limit of changes alone decides by itself how far a batch goes
+        self.turns = given.get("turns_per_batch") or (plan.step if self.most is None else max(plan.step, self.most))
         self.end = plan.counted().stop if plan.changes is not None else plan.stop
         self.blocks = tuple(plan.snapshot_blocks())
         self.asked: float | None = None
@@ -234,11 +240,15 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 " checkpointLocation."
             )
 
-    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadAllAvailable() if self.most is None else ReadMaxRows(self.most)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """The end of the next batch: `turns_per_batch` on, or what `rate` allows for the time since the last call (the
-        first time: a second)."""
+        first time: a second), and no more than `changes_per_batch`."""
         self._check(start)
         stream, turn = opened(self.job).stream, int(start["turn"])
+        most = min(self.most, limit.max_rows) if self.most and isinstance(limit, ReadMaxRows) else self.most
         if self.rate is None:
             end = stream.border(turn + self.turns)
         else:
@@ -248,7 +258,8 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
             changes = int(self.allowed)
             end = plan(stream, Limits(turn, changes=changes), snapshot=False).counted().stop or turn
             self.allowed -= changes
-        return self._offset(end if self.end is None else min(end, max(self.end, turn)), snapshot=True)
+        end = end if self.end is None else min(end, max(self.end, turn))
+        return self._offset(end if most is None else _within(stream, turn, end, most), snapshot=True)
 
     def prepareForTriggerAvailableNow(self) -> None:
         if self.end is None:
@@ -267,3 +278,17 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         first, stop, step, snapshot, tasks, task = partition.value
         return self.view.read(Work(self.job, first, stop, step, self.blocks if snapshot else (), tasks), task)
+
+
+def _within(stream: Stream, first: int, stop: int, most: int) -> int:
+    """The last transaction border up to `stop` with at most so many row changes behind `first`; where a single
+    transaction has more, its end."""
+    low, high, step = first, first, 1024
+    while high < stop and (counted := stream.count(low, high := min(stop, stream.border(low + step)))).sum() <= most:
+        most, low, step = most - int(counted.sum()), high, 2 * step
+    if low == high:
+        return stop
+    turn = low + int(np.searchsorted(np.cumsum(counted), most, side="right"))
+    while turn > low and stream.border(turn) != turn:
+        turn -= 1
+    return turn if turn > first else min(stop, stream.border(first + 1))

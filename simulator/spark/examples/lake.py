@@ -16,10 +16,10 @@ def write(spark: Any, scenario: str, table: str, turns: int, folder: str) -> Non
     from pyspark.sql.functions import to_date
 
     spark.dataSource.register(CdcSimDataSource)
-    read = spark.read.format("cdcsim").options(scenario=scenario, table=table)
-    changes = read.options(view="changes", turns=turns, snapshot="true").load()
+    read = {"scenario": scenario, "table": table}
+    changes = spark.read.format("cdcsim").options(**read, view="changes", turns=turns, snapshot="true").load()
     changes.withColumn("day", to_date("committed_at")).write.partitionBy("day").parquet(f"{folder}/changes")
-    read.options(view="state", turn=turns).load().write.parquet(f"{folder}/current")
+    spark.read.format("cdcsim").options(**read, view="state", turn=turns).load().write.parquet(f"{folder}/current")
 
 
 if __name__ == "__main__":

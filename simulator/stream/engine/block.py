@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from simulator.batch import Border, ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
-from simulator.model import READ, Event, Kind, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.model import READ, Column, Event, Kind, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.order import create_table
 from simulator.sources.source import Source
 from simulator.split import split
@@ -202,6 +202,11 @@ class Stream(ABC):
     @abstractmethod
     def tables_from(self, turn: int) -> Iterator[Table]:
         """The tables before a turn, then each version that schema changes at it or later make of them."""
+
+    @abstractmethod
+    def added_values(self, batch: ChangeBatch, after: Table, column: Column) -> pa.Array:
+        """The values that rows of a batch, which are older than a column, got in it from a schema change that added it
+        and made the version `after` of their table. Null for rows that were not there any more."""
 
     # ------------------------------------------------------------------------------------------------------- snapshot
 

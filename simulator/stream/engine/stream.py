@@ -13,7 +13,19 @@ import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
-from simulator.model import DELETE, READ, SECOND_NUMBERS, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.model import (
+    DELETE,
+    READ,
+    SECOND_NUMBERS,
+    UPDATE,
+    Column,
+    Event,
+    Heartbeat,
+    Kind,
+    OrderKey,
+    SchemaChange,
+    Table,
+)
 from simulator.order import BEFORE_ROWS, STEP, heartbeats, schema_change
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
@@ -339,6 +351,13 @@ class ChangeStream(Stream):
         for name, versions in self.compiled.versions.items():
             first = self._version_at(name, turn)
             yield from (version.table for version in versions if version.since >= first.since)
+
+    def added_values(self, batch: ChangeBatch, after: Table, column: Column) -> pa.Array:
+        listed = self.compiled.versions.items()
+        name = next(name for name, versions in listed if any(version.table == after for version in versions))
+        fields = self.compiled.scenario.fields[name].values()
+        default = next(field.added_default for field in fields if field.name == column.field)
+        return pa.repeat(self.source.parse_values([default], column.type)[0], len(batch))
 
     def _version_at(self, name: str, turn: int) -> Version:
         """The table as it is before a turn and the schema changes at it."""

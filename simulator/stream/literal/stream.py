@@ -11,12 +11,14 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, LoggedColumns
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, LoggedColumns, decoded
 from simulator.errors import UsageError
 from simulator.model import (
     DELETE,
     INSERT,
+    Column,
     Event,
     Heartbeat,
     Kind,
@@ -294,6 +296,16 @@ class LiteralStream(Stream):
         for event in self.read(turn, self.turns).events:
             if isinstance(event, SchemaChange) and event.after is not None:
                 yield event.after
+
+    def added_values(self, batch: ChangeBatch, after: Table, column: Column) -> pa.Array:
+        assert batch.row_numbers is not None
+        for event in self.read(0, self.turns).events:
+            if isinstance(event, SchemaChange) and event.after == after:
+                for table, columns, numbers in self.numbered_rows(event.order.turn + 1):
+                    if table == after:
+                        rows = pc.index_in(pa.array(batch.row_numbers()), pa.array(numbers))
+                        return decoded(columns[after.columns.index(column)]).take(rows)
+        return self.source.parse_values([None] * len(batch), column.type)
 
     def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...], Ints]]:
         """`numbered_rows`, kept for the other blocks of a snapshot."""
