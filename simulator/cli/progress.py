@@ -45,6 +45,12 @@ class Line:
             sys.stderr.write(text() + "\n")
             sys.stderr.flush()
 
+    def end(self) -> None:
+        """Removes the line from a terminal."""
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
 
 class Reporter:
     """Progress on stderr: rate, delivered, failed, lag behind the rate, time left."""

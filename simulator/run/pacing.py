@@ -245,9 +245,9 @@ def parse_time(text: str) -> float:
     return seconds
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, option: str = "--duration") -> float:
     """`10m` in seconds. Raises OptionError."""
     try:
         return parse_time(text)
     except ValueError:
-        raise OptionError(f"--duration {short(text)}: write a time such as 90s, 10m or 1h.") from None
+        raise OptionError(f"{option} {short(text)}: write a time such as 90s, 10m or 1h.") from None

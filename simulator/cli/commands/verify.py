@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,20 @@ from simulator.errors import UsageError
 from simulator.run.request import Subject
 
 if TYPE_CHECKING:
+    from simulator.run.job import Job
+    from simulator.truth.verify.cells import Tolerance
     from simulator.truth.verify.findings import Verdict
+    from simulator.truth.verify.tables import TableVerdict
+
+
+@dataclass(frozen=True)
+class Following:
+    """Options of `--follow`."""
+
+    follow: bool = False
+    reached: str | None = None
+    quiet: str | None = None
+    timeout: str | None = None
 
 
 @cli.command()
@@ -74,9 +89,23 @@ if TYPE_CHECKING:
     help="Compare columns less strictly: round:N, ms, s, trim, nocase, zone:+08:00 or ignore; COLUMN may be "
     "orders.note or *_at.",
 )  # fmt: skip
-@gathered(subject=Subject)
+@click.option(
+    "--follow", is_flag=True,
+    help="Read the tables of a running consumer until they are right or stay unchanged; tell lag from loss.",
+)  # fmt: skip
+@click.option(
+    "--reached", metavar="turn:COLUMN|time:COLUMN",
+    help="With --follow: a column of the tables that says what is applied, the turn or the commit time of changes; "
+    "default: the newest change that is visible.",
+)  # fmt: skip
+@click.option(
+    "--quiet", "quiet", metavar="TIME", help="With --follow: end when the tables are unchanged this long; default: 30s."
+)
+@click.option("--timeout", metavar="TIME", help="With --follow: end after this time; default: 10m.")
+@gathered(subject=Subject, following=Following)
 def verify(
     subject: Subject,
+    following: Following,
     origin: str | None,
     limit: int | None,
     turns: int | None,
@@ -97,6 +126,7 @@ def verify(
     cdcsim run orders -f canal-json --limit 100k --to file:out?partitions=6 --record run.json
     cdcsim verify orders -f canal-json --from file:out?partitions=6 --record run.json
     cdcsim verify orders -f canal-json --table sqlite:consumer.db --at 20000
+    cdcsim verify orders -f canal-json --table postgresql://me@host/db --at 20000 --follow --timeout 10m
     """
     from simulator.sinks import broker_of
     from simulator.truth.verify.verify import Expectation, recorded, verify_job
@@ -107,9 +137,9 @@ def verify(
         given = (limit, turns, snapshot, route, record)
         if any(value is not None for value in given) or start_at or at_least_once:
             raise UsageError("verify --table takes the turn of the rows, --at; options of messages go with --from.")
-        return _verify_tables(subject, tables, at, tolerances, report)
-    if at is not None or tolerances:
-        raise UsageError("--at and --tolerate are about tables: they go with --table.")
+        return _verify_tables(subject, tables, at, tolerances, following, report)
+    if at is not None or tolerances or following != Following():
+        raise UsageError("--at, --tolerate and --follow are about tables: they go with --table.")
     assert origin is not None
     if not subject.format:
         raise UsageError("verify --from needs -f FORMAT, the format of the messages.")
@@ -123,7 +153,12 @@ def verify(
 
 
 def _verify_tables(
-    subject: Subject, places: tuple[str, ...], at: int | None, tolerances: tuple[str, ...], report: Path | None
+    subject: Subject,
+    places: tuple[str, ...],
+    at: int | None,
+    tolerances: tuple[str, ...],
+    following: Following,
+    report: Path | None,
 ) -> int:
     import orjson
 
@@ -136,13 +171,42 @@ def _verify_tables(
     else:
         job = changes_of(subject)
         report_errors(job.stream)
-    verdicts = verify_tables(job, places, at, tolerances=[parse_tolerance(text) for text in tolerances])
+    parsed = [parse_tolerance(text) for text in tolerances]
+    if following.follow:
+        verdicts = _follow(job, places, at, parsed, following)
+    elif following != Following():
+        raise UsageError("--reached, --quiet and --timeout go with --follow.")
+    else:
+        verdicts = verify_tables(job, places, at, tolerances=parsed)
     if report is not None:
         facts = {"ok": all(each.ok for each in verdicts), "tables": [each.as_dict() for each in verdicts]}
         report.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str) + b"\n")
     for verdict in verdicts:
         click.echo(str(verdict))
     return 0 if all(verdict.ok for verdict in verdicts) else 1
+
+
+def _follow(
+    job: Job, places: tuple[str, ...], at: int | None, tolerances: Sequence[Tolerance], following: Following
+) -> list[TableVerdict]:
+    from simulator.cli.progress import Line
+    from simulator.run.pacing import parse_duration
+    from simulator.truth.verify.following import QUIET_SECS, TIMEOUT_SECS, Follower, parse_reached
+
+    follower = Follower(
+        job,
+        places,
+        at,
+        tolerances=tolerances,
+        reached=None if following.reached is None else parse_reached(following.reached),
+        quiet_secs=QUIET_SECS if following.quiet is None else parse_duration(following.quiet, "--quiet"),
+        timeout_secs=TIMEOUT_SECS if following.timeout is None else parse_duration(following.timeout, "--timeout"),
+    )
+    line = Line()
+    try:
+        return follower.follow(lambda progress: line.write(lambda: str(progress)))
+    finally:
+        line.end()
 
 
 def print_verdict(verdict: Verdict, report: Path | None) -> int:

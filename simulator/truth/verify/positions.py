@@ -38,10 +38,10 @@ def verify_tables(
     that has all tables under their names. Raises UsageError, SinkError, MissingPackage.
     """
     stream = job.stream
-    at = _border(job, turn)
+    at = border_of(job, turn)
     known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
     tables = expected_tables(stream, at, known)
-    pairs = [(table, open_table(place, name)) for table, place, name in _pairs(places, tables)]
+    pairs = [(table, open_table(place, name)) for table, place, name in pairs_of(places, tables)]
     return _compared(stream, at, pairs, tolerances, examples)
 
 
@@ -69,7 +69,7 @@ def compare_tables(
 ) -> list[TableVerdict]:
     """Compares all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
     if not isinstance(output, Mapping):
-        pairs = [(table, open_table(place, name)) for table, place, name in _pairs([str(output)], tables)]
+        pairs = [(table, open_table(place, name)) for table, place, name in pairs_of([str(output)], tables)]
         return _compared(stream, turn, pairs, tolerances)
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
     for name in output:
@@ -98,7 +98,8 @@ def only(table: ExpectedTable, mask: Callable[[ExpectedTable, Sequence[pa.Array]
     return replace(table, rows=rows)
 
 
-def _border(job: Job, turn: int | None) -> int:
+def border_of(job: Job, turn: int | None) -> int:
+    """The border at or after a turn; None: the end of a script. Raises UsageError."""
     if turn is None:
         if job.stream.turns is None:
             raise UsageError(
@@ -129,7 +130,7 @@ def _rows(stream: Stream, blocks: Sequence[SnapshotBlock], known: KnownRows | No
         yield arrays if known is None else known.rows(table, arrays)[1]
 
 
-def _pairs(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:
+def pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:
     """Each expected table with its place, and its name there. Raises UsageError."""
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
     for place in places:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.errors import UsageError, did_you_mean
@@ -54,7 +55,12 @@ class RowFinding:
 
 @dataclass(slots=True)
 class TableVerdict:
-    """Result of comparing a table. `skipped`: columns of the consumer's table that are not expected."""
+    """Result of comparing a table. `skipped`: columns of the consumer's table that are not expected.
+
+    A table that was followed may have only a part of the changes: `reached` is the turn before which it has all, and
+    `behind` are the rows that are right for that turn and wait for later changes. `counts` and `examples` are about the
+    others then.
+    """
 
     table: str
     place: str
@@ -63,16 +69,23 @@ class TableVerdict:
     counts: Counter[WrongRow] = field(default_factory=Counter)
     examples: list[RowFinding] = field(default_factory=list)
     skipped: tuple[str, ...] = ()
+    reached: int | None = None
+    behind: int = 0
 
     @property
     def ok(self) -> bool:
         """Whether the table holds exactly the rows expected."""
-        return not self.counts
+        return not self.counts and not self.behind
 
     def __str__(self) -> str:
         """For people: counts, then examples."""
-        word = "all right" if self.ok else "wrong"
+        word = "all right" if self.ok else "wrong" if self.counts else "behind"
         lines = [f"{self.table}: {self.found:,} rows, {self.expected:,} expected: {word}"]
+        if self.behind:
+            rows = "1 row waits" if self.behind == 1 else f"{self.behind:,} rows wait"
+            lines.append(f"  {rows} for changes from turn {self.reached:,} on, which the consumer has not reached")
+            if self.counts:
+                lines.append("  earlier changes are lost:")
         for wrong in WrongRow:
             if count := self.counts[wrong]:
                 lines.append(f"  {count:,} {'row' if count == 1 else 'rows'} {wrong.value}")
@@ -90,6 +103,8 @@ class TableVerdict:
             "ok": self.ok,
             "expected": self.expected,
             "found": self.found,
+            "reached": self.reached,
+            "behind": self.behind,
             "wrong": {wrong.value: count for wrong, count in self.counts.items()},
             "skipped": list(self.skipped),
             "examples": [
@@ -115,6 +130,24 @@ class ExpectedTable:
     rows: Callable[[], Iterator[Sequence[pa.Array]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Hashes of rows: of each row's key, and of all its cells."""
+
+    keys: Hashes
+    rows: Hashes
+
+    @property
+    def pairs(self) -> Hashes:
+        """One hash of both: equal for a row with the same key and cells."""
+        return self.keys * np.uint64(3) + self.rows
+
+    @property
+    def digest(self) -> tuple[int, int]:
+        """Number of rows, and a sum that any change of a row changes."""
+        return len(self.keys), int(self.pairs.sum()) if len(self.keys) else 0
+
+
 # Makes the cause of a finding as a sentence, from its kind, the key's cells, and the consumer's row.
 Cause: TypeAlias = Callable[[WrongRow, Cells, Cells | None], str]
 
@@ -123,8 +156,16 @@ class Comparer:
     """Compares one table. Raises UsageError if the consumer's table lacks a column."""
 
     def __init__(
-        self, expected: ExpectedTable, consumed: Consumed, source: Source, tolerances: Sequence[Tolerance] = ()
+        self,
+        expected: ExpectedTable,
+        consumed: Consumed,
+        source: Source,
+        tolerances: Sequence[Tolerance] = (),
+        mark: str | None = None,
     ) -> None:
+        """`mark`: a column of the consumer's that grows; `greatest` is its greatest value when the table was last
+        read."""
+        self.greatest: Any = None
         self._source, self._consumed, self._expected = source, consumed, expected
         by_name = {name.lower(): name for name in consumed.columns}
         self.columns: list[Column] = []
@@ -150,7 +191,11 @@ class Comparer:
         self.key = key if len(key) == len(expected.key) else []
         names = [column.name for column in self.columns]
         self._key_positions = [names.index(name) for name in self.key] or list(range(len(names)))
-        self.skipped = tuple(name for name in consumed.columns if name not in self._names)
+        self._mark = [name for name in [by_name.get((mark or "").lower())] if mark and name is not None]
+        if mark and not self._mark:
+            raise UsageError(f"--table {consumed.name}: it has no column {mark!r}, which --reached names.")
+        self._mark_at = [*self._names, *self._mark].index(self._mark[0]) if self._mark else 0
+        self.skipped = tuple(name for name in consumed.columns if name not in (*self._names, *self._mark))
 
     # ------------------------------------------------------------------------------------------------------ both sides
 
@@ -161,7 +206,9 @@ class Comparer:
 
     def _found_rows(self, carriers: Sequence[pa.DataType]) -> Iterator[tuple[list[pa.Array], list[pa.Array], Any]]:
         """Columns as carriers, masks of unreadable values, and the consumer's rows unconverted."""
-        for batch in self._consumed.rows(self._names):
+        for batch in self._consumed.rows(list(dict.fromkeys((*self._names, *self._mark)))):
+            if self._mark and (value := pc.max(batch.column(self._mark_at)).as_py()) is not None:
+                self.greatest = value if self.greatest is None else max(self.greatest, value)
             arrays, bad = [], []
             for number, column in enumerate(self.columns):
                 array, wrong = as_carrier(batch.column(number), column, carriers[number], self._source)
@@ -189,27 +236,49 @@ class Comparer:
 
     # ------------------------------------------------------------------------------------------------------- comparing
 
+    def expected_side(self) -> Side:
+        """Hashes of the expected rows."""
+        return _side(self._hashed(arrays) for arrays in self._expected_rows())
+
+    def found_side(self) -> Side:
+        """Hashes of the consumer's rows."""
+        carriers = self._carriers()
+        return _side(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
+
+    def side_of(self, values: Sequence[pa.Array]) -> Side:
+        """Hashes of rows with the expected columns."""
+        arrays = [decoded(values[position]) for position in self._positions]
+        return Side(*self._hashed([self._both(number, array) for number, array in enumerate(arrays)]))
+
     def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
         """The verdict. Rows are read once, and a second time if some are wrong."""
-        carriers = self._carriers()
         # NumPy and Arrow release the GIL, so both sides run in parallel
         with ThreadPoolExecutor(1) as other:
-            reading = other.submit(
-                lambda: _sides(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
-            )
-            wanted = _sides(self._hashed(arrays) for arrays in self._expected_rows())
+            reading = other.submit(self.found_side)
+            wanted = self.expected_side()
             came = reading.result()
+        return self.verdict(wanted, came, cause, examples)
+
+    def wrong_keys(self, wanted: Side, came: Side) -> dict[WrongRow, Hashes]:
+        """Keys of the wrong rows by kind."""
+        return _joined(wanted, came) if self.key else _counted(wanted.rows, came.rows)
+
+    def verdict(
+        self, wanted: Side, came: Side, cause: Cause, examples: int = EXAMPLES, known: Collection[int] = ()
+    ) -> TableVerdict:
+        """The verdict on two sides; rows of the `known` keys are not wrong."""
         verdict = TableVerdict(
-            str(self._expected.id), self._consumed.name, len(wanted[0]), len(came[0]), skipped=self.skipped
+            str(self._expected.id), self._consumed.name, len(wanted.keys), len(came.keys), skipped=self.skipped
         )
-        kinds = _joined(wanted, came) if self.key else _counted(wanted[0], came[0])
         chosen: dict[WrongRow, list[int]] = {}
-        for wrong, keys in kinds.items():
+        for wrong, keys in self.wrong_keys(wanted, came).items():
+            if known:
+                keys = keys[~np.isin(keys, np.array(list(known), dtype=np.uint64))]
             if len(keys):
                 verdict.counts[wrong] = len(keys)
                 chosen[wrong] = list(dict.fromkeys(keys[:examples].tolist()))
         if chosen:
-            self._name(verdict, chosen, carriers, cause)
+            self._name(verdict, chosen, self._carriers(), cause)
         return verdict
 
     def _name(
@@ -245,6 +314,8 @@ class Comparer:
         found: Sequence[tuple[Cells, Cells, Cells]],
         cause: Cause,
     ) -> RowFinding:
+        if expected is None and not found:
+            return RowFinding(wrong, str(self._expected.id), {}, "it changed while it was read")
         cells, printed = expected if expected is not None else found[0][:2]
         key = {name: printed[name] for name in self.key or printed}
         match wrong:
@@ -254,6 +325,8 @@ class Comparer:
                 text = f"it must not be there: {_row(printed)}"
             case WrongRow.REPEATED:
                 text = f"it is there {len(found)} times"
+            case WrongRow.DIFFERENT if not found:
+                text = "it changed while it was read"
             case WrongRow.DIFFERENT:
                 came = found[0][1]
                 text = (
@@ -290,35 +363,34 @@ def _row(printed: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in printed.items())
 
 
-def _sides(parts: Iterator[tuple[Hashes, Hashes]]) -> tuple[Hashes, Hashes]:
-    keys, rows = [], []
+def _side(parts: Iterator[tuple[Hashes, Hashes]]) -> Side:
+    keys, rows = [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.uint64)]
     for key, row in parts:
         keys.append(key)
         rows.append(row)
-    nothing = np.zeros(0, dtype=np.uint64)
-    return np.concatenate([nothing, *keys]), np.concatenate([nothing, *rows])
+    return Side(np.concatenate(keys), np.concatenate(rows))
 
 
-def _joined(wanted: tuple[Hashes, Hashes], came: tuple[Hashes, Hashes]) -> dict[WrongRow, Hashes]:
+def _joined(wanted: Side, came: Side) -> dict[WrongRow, Hashes]:
     """Keys of the wrong rows by kind, in row order: a sorted merge of both sides."""
-    order, found_order = (np.argsort(side[0], kind="stable") for side in (wanted, came))
-    keys, found = wanted[0][order], came[0][found_order]
+    order, found_order = (np.argsort(side.keys, kind="stable") for side in (wanted, came))
+    keys, found = wanted.keys[order], came.keys[found_order]
     first = np.ones(len(found), dtype=bool)
     first[1:] = found[1:] != found[:-1]
     repeated = np.isin(found, found[~first])
     places = np.minimum(np.searchsorted(keys, found), max(len(keys) - 1, 0))
     inside = keys[places] == found if len(keys) else np.zeros(len(found), dtype=bool)
     other = np.zeros(len(found), dtype=bool)
-    other[inside] = wanted[1][order][places[inside]] != came[1][found_order][inside]
+    other[inside] = wanted.rows[order][places[inside]] != came.rows[found_order][inside]
     seen = np.zeros(len(keys), dtype=bool)
     seen[places[inside]] = True
 
     def in_order(rows: np.ndarray[Any, np.dtype[np.bool_]]) -> Hashes:
-        ordered: Hashes = came[0][np.sort(found_order[rows])]
+        ordered: Hashes = came.keys[np.sort(found_order[rows])]
         return ordered
 
     return {
-        WrongRow.MISSING: wanted[0][np.sort(order[~seen])],
+        WrongRow.MISSING: wanted.keys[np.sort(order[~seen])],
         WrongRow.EXTRA: in_order(first & ~inside),
         WrongRow.DIFFERENT: in_order(other & ~repeated),
         WrongRow.REPEATED: in_order(first & inside & repeated),
