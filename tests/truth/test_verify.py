@@ -125,6 +125,41 @@ def test_redelivery_is_told_from_doubling(first: int, stop: int, behind: int, tm
     assert allowed.redelivered == stop - first
 
 
+@pytest.mark.parametrize(
+    ("format", "renewed"),
+    [("canal-json", ("id", "ts")), ("debezium-json", ("ts_ms", "ts_us", "ts_ns")),
+     ("debezium-json,value.converter.schemas.enable=true", ("ts_ms", "ts_us", "ts_ns"))],
+)  # fmt: skip
+@pytest.mark.parametrize("lives", [False, True])
+def test_what_comes_again_may_have_renewed_members(
+    format: str, renewed: tuple[str, ...], lives: bool, tmp_path: Path
+) -> None:
+    """Numbers and times of writing, of the stretch alone or of all that the second process writes; any other member is
+    altered."""
+
+    def again(line: bytes) -> bytes:
+        if (message := json.loads(line)) is None:
+            return line
+        owner = message.get("payload", message)
+        owner.update({name: owner[name] + 77_000 for name in renewed})
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+    publish("crud", format, f"file:{tmp_path}", limit=500)
+    (path,) = tmp_path.glob("*.jsonl")
+    lines = lines_of(path)
+    rest = list(map(again, lines[300:])) if lives else lines[300:]
+    path.write_bytes(b"".join([*lines[:300], *map(again, lines[220:300]), *rest]))
+    allowed = simulator.verify("crud", format, tmp_path, limit=500, at_least_once=True)
+    assert allowed.ok, str(allowed)
+    assert allowed.redelivered == 80
+    strict = simulator.verify("crud", format, tmp_path, limit=500)
+    assert strict.counts == {Wrong.DOUBLED: 80}, str(strict)
+    wrong = again(lines[250]).replace(b"active", b"passive").replace(b"paused", b"passive").replace(b"closed", b"x")
+    path.write_bytes(b"".join([*lines[:300], *map(again, lines[220:250]), wrong, *map(again, lines[251:300]), *rest]))
+    verdict = simulator.verify("crud", format, tmp_path, limit=500, at_least_once=True)
+    assert not verdict.ok
+
+
 def test_a_stretch_that_stops_short_is_no_redelivery(tmp_path: Path) -> None:
     publish("crud", "canal-json", f"file:{tmp_path}", limit=1000)
     at_least_once(tmp_path, 200, 230, behind=400)

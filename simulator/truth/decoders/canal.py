@@ -42,6 +42,7 @@ DECODER: Final = Decoder(
     carries=frozenset(("key", "event_ms", "position")),
     by_source=frozenset(("transaction",)),  # a server with GTIDs
     images={(UPDATE, "before"): CHANGED},
+    renewed=frozenset(("id", "ts")),  # batches are counted from 1 in each process (seen of Canal 1.1.8)
     readings={
         "mysql binary": LATIN1,
         "mysql geometry": LATIN1,

@@ -86,6 +86,8 @@ class Decoder:
       single source systems, by id.
     * `readings`: readers of values, by "SYSTEM TYPE" or "SYSTEM FAMILY" of a type (see `values.Reading`).
     * `not_deleted`: by source system, types whose values are missing in the image of a delete.
+    * `renewed`: members of a message, or of its payload, that the product writes anew when it sends the message again
+      after a restart.
     * `shown`: (parsed message, value) → the value for people, if a message has values that are no texts.
     """
 
@@ -97,6 +99,7 @@ class Decoder:
     images_of: Mapping[str, Mapping[tuple[Kind, Side], str]] = field(default_factory=dict)
     not_deleted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_source: frozenset[str] = frozenset()
+    renewed: frozenset[str] = frozenset()
     shown: Callable[[Any, Any], Any] = lambda message, value: value
 
     @property

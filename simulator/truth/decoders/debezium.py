@@ -364,5 +364,6 @@ JSON: Final = Decoder(
     items=items,
     carries=frozenset(("event_ms", "position")),
     by_source=frozenset(("transaction",)),
+    renewed=frozenset(("ts_ms", "ts_us", "ts_ns")),  # of reading; those in `source` stay (seen of Debezium 3.6)
     readings={**_MYSQL, **_POSTGRESQL, **_ORACLE, **_SQLSERVER},
 )

@@ -46,9 +46,17 @@ class Lane:
     """A partition: both tapes, and the open messages.
 
     `report(lane, wrong, expected, read, count)` makes a finding; it is called in the order of the messages read.
+    `lasting` gives a message without what is renewed when it is sent again, None if that is nothing.
     """
 
-    def __init__(self, place: Place, verdict: Verdict, report: Callable[..., None], kept_bytes: int) -> None:
+    def __init__(
+        self,
+        place: Place,
+        verdict: Verdict,
+        report: Callable[..., None],
+        lasting: Callable[[bytes], bytes | None],
+        kept_bytes: int,
+    ) -> None:
         self.place = place
         self.expected, self.read = Tape(kept_bytes), Tape(0)
         self.absent: OrderedDict[int, Item] = OrderedDict()  # expected, passed and not seen, by index
@@ -62,6 +70,8 @@ class Lane:
         self._far = 0  # messages that both tapes must have ahead, where a stretch differs
         self._far_from = 0  # the first expected message from which looking far is worth it
         self._verdict, self._report = verdict, report
+        self._earlier = _Earlier(self.expected, lasting)
+        self._renewed = False  # a message came again with other members: so may those after it
 
     # ------------------------------------------------------------------------------------------------------- comparing
 
@@ -135,6 +145,14 @@ class Lane:
             self._report(self, Wrong.ALTERED, wanted, item)
             self._pass_both()
             return
+        if self._continues(item):
+            self._unexpected(item, None)
+            return
+        if self._renewed and self._earlier.is_renewed(wanted, item):
+            self._end_stretch(reached=self._stretch is not None and self._stretch.next == self.expected.cursor)
+            self._verdict.right += 1
+            self._pass_both()
+            return
         later, soon = ahead.find(item.identity), came.find(wanted.identity)
         if later is None and soon is None and self._is_new(item) and not self._look_far():
             return
@@ -151,13 +169,24 @@ class Lane:
             self._report(self, self.crossed(self, expected, self.expected.cursor, later), expected, item)
             self.read.advance(1)
 
+    def _continues(self, item: Item) -> bool:
+        """Whether a message is the next one of a repeated stretch."""
+        stretch = self._stretch
+        if stretch is None or stretch.next >= self.expected.cursor or stretch.next in self.absent:
+            return False
+        again = self.expected.item(stretch.next)
+        if again is None:
+            return False
+        if self._earlier.is_renewed(again, item):
+            self._renewed = True
+            return True
+        return again.identity == item.identity
+
     def _is_new(self, item: Item) -> bool:
         """Tests whether a message that is not among the next expected ones is not among the earlier ones either."""
-        stretch = self._stretch
-        again = None if stretch is None else self.expected.item(stretch.next)
-        if again is not None and again.identity == item.identity:
+        if item.identity in self._absent or self.expected.behind(item.identity) is not None:
             return False
-        return item.identity not in self._absent and self.expected.behind(item.identity) is None
+        return self._earlier.find(item) is None
 
     def _look_far(self) -> bool:
         """Searches the larger window. False: both tapes changed, or must grow first; True: go on with the next messages
@@ -224,12 +253,11 @@ class Lane:
         """Handles a message that is none of the next expected ones: late, repeated, or a stray. `near`: the expected
         message that it may be an altered copy of."""
         self.read.advance(1)
-        if (stretch := self._stretch) is not None:
-            again = self.expected.item(stretch.next) if stretch.next < self.expected.cursor else None
-            if again is not None and again.identity == item.identity and again.index not in self.absent:
-                stretch.next += 1
-                return
-            self._end_stretch(reached=False)
+        if self._continues(item):
+            assert self._stretch is not None
+            self._stretch.next += 1
+            return
+        self._end_stretch(reached=False)
         if indexes := self._absent.get(item.identity):
             late = self.absent[indexes[0]]
             self.found(late)
@@ -237,6 +265,10 @@ class Lane:
             self._report(self, self.crossed(self, late, late.index + 1, self.expected.cursor), late, item)
             return
         if (index := self.expected.behind(item.identity)) is not None:
+            self._stretch = Stretch(index, index + 1)
+            return
+        if (index := self._earlier.find(item)) is not None and index not in self.absent:
+            self._renewed = True
             self._stretch = Stretch(index, index + 1)
             return
         self.strays.append(Stray(item.copied(), None if near is None else near.copied()))
@@ -307,6 +339,38 @@ class _Window:
                 self._items.append(item)
                 self._indexes.setdefault(item.identity, deque()).append(item.index)
                 self._stop = item.index + 1
+
+
+class _Earlier:
+    """The last expected messages before the cursor, by what lasts of them when they are sent again."""
+
+    def __init__(self, tape: Tape, lasting: Callable[[bytes], bytes | None]) -> None:
+        self._tape, self._lasting = tape, lasting
+        self._indexes: dict[int, int] = {}  # the last index, by the hash of what lasts
+        self._stop = 0
+
+    def is_renewed(self, expected: Item, read: Item) -> bool:
+        """Whether a message is an expected one but for the members that are renewed."""
+        if expected.value is None or read.value is None or expected.value == read.value:
+            return False
+        lasts = self._lasting(read.value)
+        return lasts is not None and lasts == self._lasting(expected.value)
+
+    def find(self, read: Item) -> int | None:
+        """Index of the last message before the cursor that came again as this one; None: there is none."""
+        if read.value is None or (lasts := self._lasting(read.value)) is None:
+            return None
+        cursor = self._tape.cursor
+        first = max(self._tape.first, self._stop, cursor - FAR)
+        if len(self._indexes) > 2 * FAR:
+            self._indexes, first = {}, max(self._tape.first, cursor - FAR)
+        for item in self._tape.items(first, cursor):
+            if item.value is not None and (own := self._lasting(item.value)) is not None:
+                self._indexes[hash(own)] = item.index
+        self._stop = cursor
+        index = self._indexes.get(hash(lasts))
+        found = None if index is None else self._tape.item(index)
+        return index if found is not None and self.is_renewed(found, read) else None
 
 
 def _common(expected: Records, read: Records) -> list[str]:

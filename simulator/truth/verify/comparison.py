@@ -125,7 +125,7 @@ class Comparison(Sink):
     def _lane(self, place: Place) -> Lane:
         if place not in self._lanes:
             kept = max(LEAST_KEPT_BYTES, KEPT_BYTES // (len(self._lanes) + 1) // 2)
-            lane = Lane(place, self.verdict, self._report, kept)
+            lane = Lane(place, self.verdict, self._report, self._namer.lasting, kept)
             lane.settle, lane.crossed = self._settle_one, self._crossed
             self._lanes[place] = lane
         return self._lanes[place]

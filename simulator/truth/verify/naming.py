@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+import orjson
+
 from simulator.errors import short
 from simulator.formats.options import parse_format
 from simulator.model import INSERT, Kind, OrderKey
@@ -47,6 +49,22 @@ class Namer:
         except (ValueError, ArithmeticError) as error:
             return str(error)
         return None
+
+    def lasting(self, value: bytes) -> bytes | None:
+        """A message without the members that are renewed when it is sent again; None if it has none or cannot be
+        parsed."""
+        if not (renewed := self._decoder.renewed):
+            return None
+        try:
+            message = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return None
+        owner = message.get("payload", message) if isinstance(message, dict) else None
+        if not isinstance(owner, dict) or not renewed & owner.keys():
+            return None
+        for name in renewed:
+            owner.pop(name, None)
+        return orjson.dumps(message)
 
     def contents(self, item: TapeItem) -> Sequence[Item]:
         """Contents of a message; empty if it has none."""
