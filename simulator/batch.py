@@ -14,7 +14,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table, TableId
+from simulator.model import (
+    ABSENT,
+    FIRST_LIFE,
+    SECOND_NUMBERS,
+    Absent,
+    Kind,
+    Life,
+    Message,
+    OrderKey,
+    Table,
+    TableId,
+)
 
 Ints = npt.NDArray[np.int64]
 
@@ -54,6 +65,8 @@ class Envelope:
 
     `statement_ms` is when the change's statement began, where the source's log has that (`Source.logs_statement_times`)
     and it is not the time of the commit.
+
+    `life` is that of the product's process which writes the changes.
     """
 
     phase: int
@@ -73,6 +86,7 @@ class Envelope:
     place_in_table: Ints | None = None
     statement_ms: Ints | None = None
     borders: Ints | None = None
+    life: Life = FIRST_LIFE
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
     SOME = ("txn_in_second", "header", "place_in_table", "statement_ms", "borders")

@@ -54,6 +54,7 @@ def messages(
     allow_undocumented: bool = False,
     force: bool = False,
     sql_engine: str | None = None,
+    faults: str | None = None,
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
@@ -61,12 +62,14 @@ def messages(
     `turns` steps of the stream; both end with a transaction. A script ends by itself, other scenarios need one of
     them. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first commit time:
     `{"start": "now"}`. `partitions` is what the router assumes of topics; names, keys and tags are those that the
-    product has for this kind of `broker`. Raises UsageError at once; the error that ended a SQL script is raised after
+    product has for this kind of `broker`. `faults` is what `--faults` takes; None: as the scenario says. Raises
+    UsageError at once; the error that ended a SQL script is raised after
     its messages.
     """
     subject = _subject(
-        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine
-    )
+        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine,
+        faults=faults,
+    )  # fmt: skip
     span = Span(limit, turns, None, start_at, snapshot)
     return _ending(subject, span, route=route, partitions=partitions).messages(limits_of(span), snapshot=snapshot)
 
@@ -91,6 +94,7 @@ def publish(
     allow_undocumented: bool = False,
     force: bool = False,
     sql_engine: str | None = None,
+    faults: str | None = None,
     envelope: bool = False,
     resume: str | Path | None = None,
     summary_to: str | Path | None = None,
@@ -109,8 +113,9 @@ def publish(
     source. Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
     """
     subject = _subject(
-        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine
-    )
+        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine,
+        faults=faults,
+    )  # fmt: skip
     check_whole("workers", workers, 1)
     session = open_session(
         subject,
@@ -360,6 +365,7 @@ def _subject(
     *,
     force: bool = False,
     sql_engine: str | None = None,
+    faults: str | None = None,
 ) -> Subject:
     """Settings are as `--set` has them: yes, no and null as scenarios spell them. Raises UsageError."""
     if settings is not None and not isinstance(settings, Mapping):
@@ -372,7 +378,7 @@ def _subject(
     )
     return Subject(
         scenario, format, source, seed, tuple(texts), start, broker, allow_undocumented, force=force,
-        sql_engine=sql_engine,
+        sql_engine=sql_engine, faults=faults,
     )  # fmt: skip
 
 

@@ -268,10 +268,27 @@ Header: TypeAlias = TransactionHeader | LogPositions
 
 
 @dataclass(frozen=True, slots=True)
+class Life:
+    """Life of a product's process, from a start to the next: the restarts before it, the number of the transaction at
+    which it began, and the first order key that no earlier life wrote."""
+
+    number: int = 0
+    first_txn: int = 1
+    first_new: OrderKey | None = None
+
+    def count(self, txn: Any) -> Any:
+        """The number of a transaction (or of each of an array), counted from 1 in each life after the first."""
+        return txn - self.first_txn + 1 if self.number else txn
+
+
+FIRST_LIFE: Final = Life()
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Common fields of single (not columnar) events. Times are epoch milliseconds, UTC.
 
-    `in_second` and `header` are as in `simulator.batch.Envelope`.
+    `in_second`, `header` and `life` are as in `simulator.batch.Envelope`.
     """
 
     order: OrderKey
@@ -281,6 +298,7 @@ class Event:
     write_ms: int
     in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
     header: Header | None = field(default=None, kw_only=True)
+    life: Life = field(default=FIRST_LIFE, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.in_second is None:

@@ -17,7 +17,9 @@ from command import Command, environment
 
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
+from simulator.formats.redelivery import RULES
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
+from simulator.run.faults import report
 from simulator.sinks import transport
 from simulator.sources import SOURCES
 from simulator.sources import find as find_source
@@ -241,6 +243,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), path
         assert not anchor or anchor in heading_anchors(target), f"{path}#{anchor}"
+
+
+def test_the_page_of_faults_has_their_tables(request: pytest.FixtureRequest) -> None:
+    page = ROOT / "scenarios" / "FAULTS.md"
+    text = page.read_text("utf-8")
+    for name, table in (("faults", report.table()), ("rules", report.rules(RULES))):
+        first, mark, rest = text.partition(f"<!-- {name} -->\n")
+        text = first + mark + table + rest[rest.index("<!-- end -->") :]
+    if request.config.getoption("--update-goldens"):
+        page.write_text(text, encoding="utf-8")
+    assert page.read_text("utf-8") == text, "run pytest tests/test_docs.py -k faults --update-goldens"
 
 
 def test_the_page_of_proof_is_true(request: pytest.FixtureRequest) -> None:

@@ -156,6 +156,8 @@ def checked_text(facts: Mapping[str, Any]) -> str:
     if facts["turns"] is not None:
         parts.append(f"\nThe script has {counted(facts['turns'], 'turn')}.")
     parts += [f"\n{note}" for note in facts["notes"]]
+    if facts.get("faults"):
+        parts += ["\nIts messages have faults:", *(f"  {line}" for line in facts["faults"])]
     if facts["outlook"] is not None:
         parts.append(f"\n{outlook_text(facts['outlook'])}")
     return "\n".join(parts)

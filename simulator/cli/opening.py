@@ -11,6 +11,7 @@ import click
 
 from simulator.cli.options import (
     broker_option,
+    faults_option,
     force_option,
     seed_option,
     set_option,
@@ -70,7 +71,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Declares the options of a `Subject`, but for the scenario and the format, which come first."""
     for option in (
         sql_engine_option, force_option, undocumented_option, broker_option, start_time_option, set_option,
-        seed_option, source_option,
+        seed_option, source_option, faults_option,
     ):  # fmt: skip
         command = option(command)
     return command

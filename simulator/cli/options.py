@@ -205,4 +205,9 @@ start_time_option = click.option(
     "--start", metavar="TIME",
     help="Commit turn 0 at this time: now, or 2024-05-01T10:00:00Z; default: the scenario's.",
 )  # fmt: skip
+faults_option = click.option(
+    "--faults", metavar="FAULT[=RATE],…",
+    help="Make things go wrong: redelivery, poison=0.001, … (`cdcsim faults` lists them), or none; default: what the "
+    "scenario says.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

@@ -155,7 +155,16 @@ def summary(done: Summary, session: Session) -> str:
         for what, all_, count in occurred
         if all_ > count
     ]
-    return "\n".join([first, *silent, *_rates(done), *_departures(job), *_cut(done, job), *_full_seconds(done, job)])
+    return "\n".join(
+        [first, *silent, *_faults(done), *_rates(done), *_departures(job), *_cut(done, job), *_full_seconds(done, job)]
+    )
+
+
+def _faults(done: Summary) -> Iterator[str]:
+    if done.faults:
+        from simulator.run.faults.report import fates
+
+        yield from fates(done.faults)
 
 
 def _rates(done: Summary) -> Iterator[str]:

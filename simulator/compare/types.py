@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -83,7 +83,8 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     numbers = np.arange(1, count + 1, dtype=np.int64)
     image = [source.stored(pa.array(numbers), key.type)]
     image += [source.parse_values([*values, *[None] * (count - len(values))], type) for type, values in types]
-    envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
+    arrays: dict[str, Any] = {name: numbers.copy() for name in Envelope.ARRAYS}
+    envelope = Envelope(phase=1, **arrays)
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = codec.layout.packing.events(batch)
     part = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))

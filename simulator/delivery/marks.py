@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +30,13 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]
     begins = kind is BEGIN and all(each.statement_ms is not None for each in envelopes)
     headers = [each.header for each in envelopes if each.header is not None]
+    taken: dict[str, Any] = {name: array[order[ends]] for name, array in arrays.items()}
     envelope = Envelope(
         phase=1,
         txn_in_second=np.concatenate(firsts)[order[ends]] if firsts else None,
         statement_ms=np.concatenate([each.logged_ms for each in envelopes])[order[ends]] if begins else None,
         header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
-        **{name: array[order[ends]] for name, array in arrays.items()},
+        **taken,
     )
     envelope = replace(
         envelope,

@@ -16,6 +16,7 @@ import pyarrow as pa
 from simulator.batch import MESSAGE_SCHEMA, PackedBatch
 from simulator.delivery.pack import ONE_ROW, Packing
 from simulator.delivery.parts import Limit, Part, values_of
+from simulator.delivery.redelivery import AT_LEAST_ONCE, Redelivery
 from simulator.delivery.routing import Destination, Routing
 from simulator.delivery.steps import Step
 from simulator.formats.known import Known
@@ -58,6 +59,7 @@ class Layout:
       events that it leaves out although it sends their kind.
     * `second_number`: the member, if any, that has the number of a change within its second.
     * `heartbeat_ms`: the product's heartbeat interval, if it sends heartbeats and the scenario sets no interval.
+    * `redelivery`: where the product starts again after its process ended, and what it renews then.
     * `row_images`: the settings of the source that leave columns out of its log ("": the server's log always does) and
       with which the product works; None: all. Its writer or one of its steps then reads `ChangeBatch.logged`.
     """
@@ -77,6 +79,7 @@ class Layout:
     row_images: frozenset[str] | None = frozenset()
     second_number: str = ""
     heartbeat_ms: int = 1000
+    redelivery: Redelivery = AT_LEAST_ONCE
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from simulator.formats import find, open_codec
 from simulator.formats.format import Codec
 from simulator.formats.options import parse_format
 from simulator.model import Message, TableId
+from simulator.run.faults.apply import WINDOW, WINDOWED, unfit
+from simulator.run.faults.spec import NONE, Faults, of_section, parse
 from simulator.run.pipeline import now_ms
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders, renders_images
@@ -94,6 +96,7 @@ class Job:
     force: bool = False
     addressing: Addressing = Addressing()
     source_chosen: bool = False
+    faults: Faults = NONE
     opened: Opened = field(default_factory=Opened, repr=False, compare=False)
 
     # ----------------------------------------------------------------------------------------------------------- opened
@@ -132,9 +135,17 @@ class Job:
         to = self.addressing
         now = now_ms if wall_clock else None
         partitions = partitions or to.partitions
-        return Renderer(
-            self.stream, self.codec, self._route(to.route), to.topic, partitions, unsent=self.unsent, now_ms=now
-        )
+        arguments = (self.stream, self.codec, self._route(to.route), to.topic, partitions)
+        if not self.faults:
+            return Renderer(*arguments, unsent=self.unsent, now_ms=now)
+        from simulator.run.faults.renderer import FaultyRenderer
+
+        seed = self.scenario.spec.seed
+        return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=now, faults=self.faults, seed=seed)
+
+    def starting(self, limits: Limits) -> Job:
+        """The same job for a run that begins there: no fault repeats a message from before it."""
+        return self if not self.faults else replace(self, faults=self.faults.starting(limits.start_at))
 
     def addressed(
         self, *, route: str | None = None, topic: str | None = None, partitions: Partitions = Partitions()
@@ -191,7 +202,10 @@ class Job:
         """Plan of a run's blocks. `snapshot` None: as the scenario says."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
         unit = self.codec.layout.packing.window_turns(self.stream.block_turns) if self.format else 1
-        return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
+        overlap = int(self.faults.rates.get("overlap", 0))
+        if not WINDOWED.isdisjoint(self.faults.rates):
+            unit = max(unit, WINDOW)
+        return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit, overlap=overlap)
 
     def check_end(self, limits: Limits) -> None:
         """Raises UsageError if the run would never end with these limits."""
@@ -201,7 +215,7 @@ class Job:
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
         """The messages of a run in stream order, one by one; blocks are generated on demand. After the last message,
         it raises the error that ended a SQL script."""
-        plan, renderer = self.plan(limits, snapshot=snapshot), self.renderer()
+        plan, renderer = self.plan(limits, snapshot=snapshot), self.starting(limits).renderer()
 
         def single() -> Iterator[Message]:
             for where in chain[TurnBlock | SnapshotBlock](plan.snapshot_blocks(), plan.growing_blocks(SINGLE_TURNS)):
@@ -243,7 +257,7 @@ def job_of(subject: Subject, broker: str | None = None) -> Job:
         raise refusal(codec, stream)
     job = Job(
         resolved, system, subject.format, broker, subject.allow_undocumented, subject.force,
-        source_chosen=system != named, opened=Opened(stream, codec),
+        source_chosen=system != named, faults=_faults(subject, resolved, codec), opened=Opened(stream, codec),
     )  # fmt: skip
     if job.unsent and len(job.unsent) == len(stream.first_tables):
         raise UsageError(
@@ -262,6 +276,18 @@ def source_of(subject: Subject) -> Source:
     """The source system of a subject. Raises UsageError."""
     loaded, named = _loaded(subject)
     return _fitting(subject, subject.broker, loaded) or named
+
+
+def _faults(subject: Subject, scenario: Scenario | Script, codec: Codec) -> Faults:
+    """The faults of `--faults`, else those of the scenario. Raises UsageError for those that the format cannot have."""
+    section = getattr(scenario.spec, "faults", None) or {}
+    faults = of_section(section, scenario.file) if subject.faults is None else parse(subject.faults)
+    for name in unfit(faults, binary=codec.format.binary):
+        if subject.faults is not None:
+            form = "binary" if codec.format.binary else "text"
+            raise UsageError(f"--faults {name}: -f {codec.format.id} is {form}, which cannot have it; leave it out.")
+        faults = faults.without(name)
+    return faults
 
 
 def _loaded(subject: Subject) -> tuple[Loaded | Script, Source]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from simulator.errors import OptionError, short
 from simulator.sinks.ledger import Ints, Seconds
+from simulator.values.draw import bits, chance, key
 
 Unit: TypeAlias = Literal["changes", "messages", "bytes"]
 
@@ -107,6 +108,30 @@ class Pace:
             middle = (low + high) / 2
             low, high = (low, middle) if self.due(middle) >= count else (middle, high)
         return high
+
+
+# Seconds of a period in which a pace may stand still; it catches up in the second half.
+STALL_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True)
+class StalledPace(Pace):
+    """A pace that stands still in the first half of a share of its periods."""
+
+    share: float = 0.0
+    seed: int = 0
+
+    def due(self, seconds: float) -> float:
+        period, inside = divmod(seconds, STALL_SECONDS)
+        struck = chance(bits(key(self.seed, "stall"), np.array([int(period)])), self.share)[0]
+        if struck:
+            seconds = period * STALL_SECONDS + max(0.0, 2 * inside - STALL_SECONDS)
+        return super().due(seconds)
+
+
+def stalled(pace: Pace, share: float, seed: int) -> Pace:
+    """The pace with stalls in a share of its periods of `STALL_SECONDS`."""
+    return StalledPace(pace.unit, pace.points, pace.wave, share, seed)
 
 
 class Schedule:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -36,6 +36,8 @@ TICK_SECONDS = 0.01
 NOTE_SECONDS = 0.1
 # Seconds to wait for a stuck sink after a second Ctrl-C.
 ABANDON_SECONDS = 2.0
+# Faults of which a summary and a record keep more than the count.
+MOST_OCCURRENCES = 100_000
 
 
 @dataclass
@@ -45,7 +47,8 @@ class Summary:
     The rates are row changes, messages or bytes a second (`rate_unit`): the average that the pace asked for, and the
     reached one. `repeated` counts messages that were sent again, in all parts of a resumed run, since an ended part or
     a broken connection left open whether they had arrived; `repeated_in` has them by topic and partition. `ddl` counts
-    the statements that occurred, `ddl_not_sent` those of them that the product did not send."""
+    the statements that occurred, `ddl_not_sent` those of them that the product did not send. `faults` counts those that
+    occurred by name, `occurrences` has each of them."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -66,9 +69,21 @@ class Summary:
     repeated_in: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
     topics: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, int] = field(default_factory=dict)
+    occurrences: list[dict[str, Any]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """All members; a run without faults has none about them."""
+        members = asdict(self)
+        if not self.faults:
+            del members["faults"], members["occurrences"]
+        return members
+
+    def add_faults(self, counts: Mapping[str, int], occurrences: Sequence[dict[str, Any]]) -> None:
+        """Counts faults that occurred; the first `MOST_OCCURRENCES` are kept."""
+        for name, count in counts.items():
+            self.faults[name] = self.faults.get(name, 0) + count
+        self.occurrences += occurrences[: MOST_OCCURRENCES - len(self.occurrences)]
 
 
 class Stage(Generic[T]):
@@ -304,6 +319,10 @@ class Run:
             return
         block, stop = item.block, item.block.first_turn + item.block.turns
         messages = item.messages()
+        if item.faults:
+            self.summary.add_faults(
+                Counter(fault.fault for fault in item.faults), [fault.as_dict() for fault in item.faults]
+            )
         first = block.first_turn
         if self.resumed is not None:
             messages = None if messages is None else self.resumed.missing(messages, self.sink)

@@ -36,7 +36,7 @@ class Plan:
     `stop` is None for a run without end. `reach` is the last transaction border of the stream if its numbers run out at
     some turn. `changes` is the limit of row changes, which may end the run earlier. Block `number` is the same range of
     turns in every run with the same `step`, except for the first and last block of the run. An interrupted run ends at
-    a multiple of `unit` turns.
+    a multiple of `unit` turns. The snapshot is that of `overlap` turns later, or of the end.
     """
 
     stream: Stream
@@ -47,6 +47,7 @@ class Plan:
     changes: int | None = None
     snapshot: bool = False
     unit: int = 1
+    overlap: int = 0
 
     def border(self, turn: int) -> int:
         """The first turn at or after `turn` at which the run may be interrupted."""
@@ -54,7 +55,15 @@ class Plan:
 
     def snapshot_blocks(self) -> Iterator[SnapshotBlock]:
         """The blocks of the snapshot, if one is requested."""
-        return self.stream.snapshot_blocks(self.first) if self.snapshot else iter(())
+        return self.stream.snapshot_blocks(self.snapshot_turn) if self.snapshot else iter(())
+
+    @property
+    def snapshot_turn(self) -> int:
+        """The turn before which the snapshot is taken."""
+        if not self.overlap:
+            return self.first
+        turn, stop = self.stream.border(self.first + self.overlap), self.counted().stop
+        return turn if stop is None else min(turn, stop)
 
     def block(self, number: int) -> TurnBlock:
         """A block by its number, without the limit of row changes. It is empty if it lies outside of the run."""
@@ -151,7 +160,9 @@ class Plan:
         return min([border, *(end for end in (self.stop, self.reach) if end is not None)])
 
 
-def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None, unit: int = 1) -> Plan:
+def plan(
+    stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None, unit: int = 1, overlap: int = 0
+) -> Plan:
     """The plan of a run; its blocks have at most `most_turns` turns and begin at multiples of `unit`. Raises UsageError
     if the stream does not have the first turn."""
     for name, turns in (("--start-at", limits.start_at), ("--turns", limits.turns or 0)):
@@ -169,4 +180,4 @@ def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | No
         if first >= reach:
             stream.count(first, stream.border(first + 1))  # raises: the stream has no such turn
     step = min(stream.block_turns, most_turns or stream.block_turns)
-    return Plan(stream, first, stop, max(unit, step - step % unit), reach, limits.changes, snapshot, unit)
+    return Plan(stream, first, stop, max(unit, step - step % unit), reach, limits.changes, snapshot, unit, overlap)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,8 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
         source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
     )
     one = np.ones(1, dtype=np.int64)
-    envelope = Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one))
+    numbers: dict[str, Any] = dict.fromkeys(Envelope.ARRAYS, one)
+    envelope = Envelope(phase=1, **numbers)
     batch = ChangeBatch(table, INSERT, envelope, image, None, row_numbers=one.copy)
     try:
         packed = cut(batch, codec.layout.packing.events(batch), topic="", partition=None, key=None)
@@ -181,11 +183,12 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A block and its messages in parts; another thread joins them."""
+    """A block and its messages in parts, which another thread joins; `faults` are those that occurred in it."""
 
     block: Block
     parts: Sequence[Part]
     snapshot: bool
+    faults: Sequence[Any] = ()
 
     def messages(self) -> MessageBatch | None:
         """The messages in stream order; None if there are none. Raises UsageError for more than 2 GiB."""

@@ -27,7 +27,8 @@ class Subject:
     """Subject of a run, the scenario and the format: options `-f`, `--source`, `--seed`, `--set`, `--start` …
 
     `scenario` is a file, the name of a shipped scenario, or a draft; `broker` is the kind of broker whose conventions
-    apply if messages go to no broker. Raises UsageError for arguments of a wrong type.
+    apply if messages go to no broker; `faults` is the text of `--faults`, None: as the scenario says.
+    Raises UsageError for arguments of a wrong type.
     """
 
     scenario: str | Path | Draft
@@ -40,6 +41,7 @@ class Subject:
     allow_undocumented: bool = False
     force: bool = False
     sql_engine: str | None = None
+    faults: str | None = None
 
     def __post_init__(self) -> None:
         from simulator.run.scenario import Draft
@@ -52,7 +54,7 @@ class Subject:
             raise UsageError(
                 f"format is {self.format!r}: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'."
             )
-        check_texts(source=self.source, broker=self.broker, sql_engine=self.sql_engine)
+        check_texts(source=self.source, broker=self.broker, sql_engine=self.sql_engine, faults=self.faults)
         check_whole("seed", self.seed)
 
     @cached_property

@@ -149,7 +149,11 @@ class Resumed:
 
     def sending(self, batch: MessageBatch, sink: Sink) -> None:
         """Notes that a batch may arrive from now on; call it before sending the batch."""
+        # the last message, but where faults let a partition wait
+        turns = np.asarray(batch["turn"])
         last = batch.order_key(len(batch) - 1)
+        if turns.max() > last.turn:
+            last = batch.order_key(int(turns.argmax()))
         known = self._mark.partitions
         topics = {topic: sink.partitions(topic) for topic in batch["topic"].unique().to_pylist() if topic not in known}
         sent = last if self._mark.sent is None else max(self._mark.sent, last)

@@ -15,7 +15,7 @@ from typing import Any
 
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job, job_of
-from simulator.run.pacing import Pace, parse_duration, parse_pace
+from simulator.run.pacing import Pace, parse_duration, parse_pace, stalled
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Limits, Plan
 from simulator.run.processes.workers import Workers, default_workers
@@ -147,7 +147,15 @@ def open_session(
         target.check_resumable()
     job = job_of(subject, None if target is None else target.transport.broker)
     opened(job)
-    job = job.addressed(route=sending.route)
+    job = job.addressed(route=sending.route).starting(limits)
+    moved = sorted({"late", "early", "halves"}.intersection(job.faults.rates))
+    if moved and target is not None and target.options.get("exactly-once") == "true":
+        raise UsageError(
+            f"--faults {moved[0]}: with exactly-once=true the place of a run is one message, before which no other is"
+            " missing; leave one of them out."
+        )
+    if pace is not None and "stall" in job.faults.rates:
+        pace = stalled(pace, job.faults.rates["stall"], job.scenario.spec.seed)
     if target is not None:
         check_contents(job, target, envelope=sending.envelope)
     snapshot = job.scenario.spec.snapshot if span.snapshot is None else span.snapshot
@@ -216,6 +224,7 @@ def identity(
         "snapshot": str(job.scenario.spec.snapshot if snapshot is None else snapshot).lower(),
         "--start-at": str(limits.start_at),
         "fingerprint of the scenario": job.scenario.fingerprint,
+        **({"--faults": str(job.faults)} if job.faults else {}),
     }
 
 

@@ -97,7 +97,7 @@ class SparkRun(ABC):
         """The run's work, with its end and its snapshot counted. Raises UsageError beyond the stream's last turn."""
         plan = self._plan.counted(self._count_blocks, most=MOST_COUNTED)
         plan.check_reach()
-        rows = plan.stream.snapshot_blocks(plan.first, self._count_parts) if plan.snapshot else ()
+        rows = plan.stream.snapshot_blocks(plan.snapshot_turn, self._count_parts) if plan.snapshot else ()
         return work(
             self._pickled, plan, tuple(rows), tasks=self._tasks, cores=self.jobs.cores, blocks_a_task=self.blocks_a_task
         )
@@ -110,8 +110,8 @@ class SparkRun(ABC):
 
     def _count_parts(self, parts: Sequence[SnapshotPart]) -> Iterable[int]:
         if len(parts) <= COUNTED_HERE:
-            return [self._plan.stream.count_part(self._plan.first, part) for part in parts]
-        return self._in_tasks(partial(count_parts, self._pickled, self._plan.first), parts)
+            return [self._plan.stream.count_part(self._plan.snapshot_turn, part) for part in parts]
+        return self._in_tasks(partial(count_parts, self._pickled, self._plan.snapshot_turn), parts)
 
     def _in_tasks(self, function: Callable[[Any], list[int]], items: Sequence[Any]) -> Iterable[int]:
         pieces = cut(items, 4 * self.jobs.cores)
@@ -160,6 +160,7 @@ def total(work: Work, summaries: Iterable[Summary]) -> Summary:
             setattr(found, name, getattr(found, name) + getattr(each, name))
         for topic, count in each.topics.items():
             found.topics[topic] = found.topics.get(topic, 0) + count
+        found.add_faults(each.faults, each.occurrences)
     return found
 
 

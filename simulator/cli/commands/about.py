@@ -68,6 +68,19 @@ def scenarios(as_json: bool) -> None:
 
 
 @cli.command()
+@json_option
+def faults(as_json: bool) -> None:
+    """List the faults that `--faults` and a scenario's `faults:` can name."""
+    from simulator.cli import listings
+    from simulator.run.faults.report import described
+    from simulator.run.faults.report import facts as facts_of
+    from simulator.run.faults.spec import KINDS, Faults
+
+    every = Faults({kind.name: kind.default for kind in KINDS})
+    click.echo(listings.as_json(facts_of(every)) if as_json else "\n".join(described(every)))
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from simulator.cli import listings

@@ -111,6 +111,11 @@ def check(
             "because of the first; --force prints what the others do."
         )
     facts = listings.checked(stream)
+    if section := getattr(loaded.spec, "faults", None):
+        from simulator.run.faults.report import described
+        from simulator.run.faults.spec import of_section
+
+        facts["faults"] = list(described(of_section(section, loaded.file)))
     click.echo(listings.as_json(facts) if as_json else listings.checked_text(facts))
     return 2 if facts["errors"] else 0
 

@@ -45,6 +45,7 @@ from simulator.formats.canal.statements import (
 )
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, LOGGED_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
+from simulator.formats.redelivery import CANAL
 from simulator.formats.writing import OneMessage
 from simulator.model import (
     ABSENT,
@@ -116,7 +117,12 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
         Field("database", by_row(DATABASE, PerEvent(ddl_database), PerEvent(lambda event: text_table(event)[0]))),
         Field("es", LOGGED_SECOND_MS),
         Field("gtid", gtid(settings) if version >= "1.1.7" else ABSENT),
-        Field("id", PerChange(lambda batch: batch.envelope.txn, lambda event: event.txn)),
+        Field(
+            "id",
+            PerChange(
+                lambda batch: batch.envelope.life.count(batch.envelope.txn), lambda event: event.life.count(event.txn)
+            ),
+        ),
         Field("isDdl", by_row(False, is_ddl(settings), False)),
         Field("mysqlType", by_row(mysql_types(settings))),
         Field("old", {**by_row(None), UPDATE: old}),
@@ -170,6 +176,7 @@ def layout(settings: CanalSettings) -> Layout:
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         steps=(typed_documents, logged_images),
         row_images=None,
+        redelivery=CANAL,
     )
 
 

@@ -33,6 +33,7 @@ from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library
 from simulator.formats.cloudcanal.values.cells import known, loaded, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
+from simulator.formats.redelivery import CLOUDCANAL
 from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     ABSENT,
@@ -173,6 +174,7 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
         known=partial(known, settings),
         loaded=partial(loaded, settings),
         row_images=KEY_ALONE,
+        redelivery=CLOUDCANAL,
     )
 
 

@@ -30,6 +30,7 @@ from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.writer import OPERATIONS, Writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.options import shared
+from simulator.formats.redelivery import CLOUDCANAL
 from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Table
 from simulator.wire.avro import Container
@@ -72,6 +73,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
         statements=published(options),
         omits=opens_snapshot,
+        redelivery=CLOUDCANAL,
     )
 
 

@@ -48,6 +48,7 @@ from simulator.formats.cloudcanal.systems import BROKERS, LINKS, PRODUCT, SOURCE
 from simulator.formats.cloudcanal.values.cells import known, loaded, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
+from simulator.formats.redelivery import CLOUDCANAL
 from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     BEGIN,
@@ -136,6 +137,7 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         known=partial(known, settings),
         loaded=partial(loaded, settings),
         row_images=KEY_ALONE,
+        redelivery=CLOUDCANAL,
     )
 
 

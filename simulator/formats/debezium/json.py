@@ -117,6 +117,7 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
         omits=omits,
         row_images=connector.row_images,
         heartbeat_ms=options.heartbeat_ms or 1000,
+        redelivery=connector.redelivery,
     )
 
 

@@ -14,7 +14,7 @@ from simulator.formats.debezium import schema_changes, transactions
 from simulator.formats.debezium.connectors.connector import Published
 from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.schema import Schema, with_envelope
-from simulator.model import DELETE, INSERT, MARKS, READ
+from simulator.model import DELETE, INSERT, MARKS, READ, Event, Life
 from simulator.sources.log import entries
 from simulator.text.json_style import JACKSON_BYTES, quote
 from simulator.text.template import Piece, join, repeat
@@ -24,6 +24,14 @@ from simulator.wire.images import Images
 
 # Header names of a key change.
 NEW_KEY, OLD_KEY = "__debezium.newkey", "__debezium.oldkey"
+
+
+def run_id(first: str, life: Life) -> str:
+    """The UUID of a start: that of the first, and a later one for each restart."""
+    if not life.number:
+        return first
+    digits = int(first.replace("-", "")[:12], 16) + life.number
+    return f"{digits >> 16:08x}-{digits & 0xFFFF:04x}{first[13:]}"
 
 
 class JsonKeys:
@@ -69,7 +77,7 @@ class JsonKeys:
             return list(payload)
         return [f'{{"schema":{schema.json()},"payload":', *payload, "}"]
 
-    def _context(self) -> list[tuple[str, bytes]]:
+    def _context(self, life: Life) -> list[tuple[str, bytes]]:
         options, connector = self.envelopes.options, self.envelopes.connector
         if not options.context_headers or options.version != "3.6":
             return []
@@ -77,12 +85,12 @@ class JsonKeys:
             ("connectorLogicalName", options.topic_prefix),
             ("taskId", "0"),
             ("connectorName", connector.name),
-            ("runId", options.run_id),
+            ("runId", run_id(options.run_id, life)),
         )
         return [(f"__debezium.context.{name}", value.encode()) for name, value in values]
 
     def _headers(self, packed: PackedBatch) -> pa.Array | None:
-        batch, count, context = packed.changes, len(packed), self._context()
+        batch, count, context = packed.changes, len(packed), self._context(packed.changes.envelope.life)
         moved: list[tuple[str, pa.Array]] = []
         connector = self.envelopes.connector
         if batch.counterpart is not None and connector.key_columns(batch.table) and connector.tells_other_key:
@@ -118,7 +126,7 @@ class JsonKeys:
     def _event_text(self, schema: Schema, payload: str) -> str:
         return with_envelope(schema, payload) if self.schemas else payload
 
-    def event_headers(self) -> dict[str, Any]:
+    def event_headers(self, event: Event) -> dict[str, Any]:
         """Headers of statements; heartbeats have none."""
-        context = self._context()
+        context = self._context(event.life)
         return {"headers": [{"name": name, "value": value} for name, value in context]} if context else {}

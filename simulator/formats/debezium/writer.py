@@ -104,7 +104,7 @@ class JsonWriter:
             yield WrittenEvent(Address(names.heartbeats, (0,), self.keys.heartbeat()), beat)
             return
         assert isinstance(event, SchemaChange)
-        headers = self.keys.event_headers()
+        headers = self.keys.event_headers(event)
         published = list(connector.published(event))
         marked = envelopes.options.transactions and connector.truncates_in_transaction
         sends = "t" not in envelopes.options.skipped_operations

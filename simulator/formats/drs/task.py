@@ -15,6 +15,7 @@ from simulator.formats.drs.routing import routing
 from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Layout, Settings
 from simulator.formats.known import Known, down_to
+from simulator.formats.redelivery import DRS
 from simulator.formats.writing import OneMessage, Values, outside_tables, without_table
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
 from simulator.wire.avro import Container
@@ -71,4 +72,5 @@ def layout(
         omits=without_table if READ in sent else outside_tables,
         row_images=system.row_images if isinstance(system, TableSystem) else frozenset(),
         steps=(previous_commits,) if system.previous_commit else (),
+        redelivery=DRS,
     )

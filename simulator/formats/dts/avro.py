@@ -51,6 +51,7 @@ from simulator.formats.dts.record.writer import Writer
 from simulator.formats.dts.systems import SYSTEMS, row, system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import whole_seconds
+from simulator.formats.redelivery import DTS
 from simulator.formats.writing import opens_snapshot
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
 from simulator.wire.avro import Container
@@ -106,6 +107,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         omits=opens_snapshot,
         sends=sends(options),
         row_images=None,
+        redelivery=DTS,
     )
 
 

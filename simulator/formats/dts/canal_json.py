@@ -37,6 +37,7 @@ from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import LOGGED_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
+from simulator.formats.redelivery import DTS
 from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     ABSENT,
@@ -206,6 +207,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},
+        redelivery=DTS,
     )
 
 

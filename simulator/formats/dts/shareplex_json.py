@@ -49,6 +49,7 @@ from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.logged import in_before
 from simulator.formats.members import by_row, per_entry, table_of
+from simulator.formats.redelivery import DTS
 from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     BEGIN,
@@ -231,6 +232,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},
         row_images=frozenset({"primary key", "primary key, unique"}),
+        redelivery=DTS,
     )
 
 

@@ -28,8 +28,9 @@ STATEMENTS: Final = frozenset(
 )
 
 
-def change(event: SchemaChange) -> dict[str, Any]:
-    """The members of a DDL message before `ts`."""
+def change(event: SchemaChange, *, stored: bool = False) -> dict[str, Any]:
+    """The members of a DDL message before `ts`. `stored`: Maxwell has the tables from its own store, where the key
+    comes last (captured after a restart)."""
     match event.kind:
         case SchemaChangeKind.CREATE_DATABASE | SchemaChangeKind.ALTER_DATABASE as kind:
             creates = kind is SchemaChangeKind.CREATE_DATABASE
@@ -51,26 +52,23 @@ def change(event: SchemaChange) -> dict[str, Any]:
             "type": "table-create",
             "database": after.id.database,
             "table": after.id.name,
-            "def": definition(after),
+            "def": definition(after, stored=stored),
         }
     return {
         "type": "table-alter",
         "database": before.id.database,
         "table": before.id.name,
-        "old": definition(before),
-        "def": definition(after),
+        "old": definition(before, stored=stored),
+        "def": definition(after, stored=stored),
     }
 
 
-def definition(table: Table) -> dict[str, Any]:
+def definition(table: Table, *, stored: bool = False) -> dict[str, Any]:
     """A table as Maxwell keeps it."""
-    return {
-        "database": table.id.database,
-        "charset": DEFAULT_CHARSET,
-        "table": table.id.name,
-        "primary-key": list(table.primary_key),
-        "columns": [column_definition(column) for column in table.columns],
-    }
+    key = {"primary-key": list(table.primary_key)}
+    columns = {"columns": [column_definition(column) for column in table.columns]}
+    head = {"database": table.id.database, "charset": DEFAULT_CHARSET, "table": table.id.name}
+    return {**head, **columns, **key} if stored else {**head, **key, **columns}
 
 
 def column_definition(column: Column) -> dict[str, Any]:

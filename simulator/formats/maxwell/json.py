@@ -25,6 +25,7 @@ from simulator.formats.maxwell.options import MaxwellOptions
 from simulator.formats.maxwell.routing import routing
 from simulator.formats.maxwell.writer import Keys, MaxwellWriter
 from simulator.formats.members import DATABASE, TABLE, by_row, key_names, per_entry
+from simulator.formats.redelivery import MAXWELL
 from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     ABSENT,
@@ -140,6 +141,7 @@ def layout(settings: MaxwellSettings) -> Layout:
         statements=STATEMENTS,
         omits=opens_snapshot,
         steps=(typed_documents,),
+        redelivery=MAXWELL,
     )
 
 

@@ -32,6 +32,11 @@ def random_uuid(*parts: object) -> str:
     return str(uuid.UUID(bytes=hashlib.sha256(repr(parts).encode()).digest()[:16], version=4))
 
 
+def is_repeated(event: Event) -> bool:
+    """Whether an earlier life of Maxwell has sent the event."""
+    return event.life.first_new is not None and event.order < event.life.first_new
+
+
 @dataclass(frozen=True)
 class Keys:
     """The JSON of rows' keys: the values of `primary_key`, and the key of a Kafka message."""
@@ -139,7 +144,9 @@ class MaxwellWriter:
             assert isinstance(part, SchemaChange)
             columns: dict[str, Any] = {}
             if self.settings.broker == "kafka":
-                columns["key"] = random_uuid(address.topic, part.order, part.sql).encode()
+                # Maxwell draws it anew in each life
+                drawn = (part.life.number,) if is_repeated(part) else ()
+                columns["key"] = random_uuid(address.topic, part.order, part.sql, *drawn).encode()
             elif self.settings.broker == "rabbitmq":
                 table = part.before or part.after
                 columns["tag"] = self._routing_key(part.database, table.id.name if table else "")
@@ -149,7 +156,11 @@ class MaxwellWriter:
         """The JSON of a DDL statement."""
         options, log, at = self.settings.options, self.settings.source.log, entry(event)
         assert isinstance(log, MysqlLog)
-        members = {**change(event), "ts": event.event_ms - event.event_ms % 1000, "sql": event.sql}
+        members = {
+            **change(event, stored=is_repeated(event)),
+            "ts": event.event_ms - event.event_ms % 1000,
+            "sql": event.sql,
+        }
         if options.output_binlog_position:
             members["position"] = log.position(at)[0].as_py()
         if options.output_gtid_position:

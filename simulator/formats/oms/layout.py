@@ -22,6 +22,7 @@ from simulator.formats.oms.routing import routing
 from simulator.formats.oms.systems import types_of
 from simulator.formats.oms.types.classes import ValueStyle
 from simulator.formats.oms.types.columns import Columns
+from simulator.formats.redelivery import OMS
 from simulator.formats.writing import OneMessage
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind
 from simulator.text.java.hash_map import hash_order
@@ -103,4 +104,5 @@ def layout(
         sends=sends,
         statements=frozenset(STATEMENTS),
         second_number=sequence,
+        redelivery=OMS,
     )

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from simulator.errors import UsageError
 from simulator.model import Kind
+from simulator.run.faults.report import described
 from simulator.run.job import SINGLE_TURNS, Job
 from simulator.run.pacing import Pace
 from simulator.run.plan import Limits
@@ -60,6 +61,8 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
         }
     if job.scenario.spec.snapshot if snapshot is None else snapshot:
         found["snapshot"] = _snapshot(job, plan.first)
+    if job.faults:
+        found["faults"] = list(described(job.faults, job.codec.layout.redelivery))
     return found
 
 
@@ -102,4 +105,6 @@ def text(facts: dict[str, Any], pace: Pace | None) -> str:
     if sample["seconds"]:
         rate, size = changes / sample["seconds"], sample["bytes"] / sample["seconds"] / 1e6
         lines.append(f"  by simulated time: {rate:,.0f} row changes/s, {size:,.2f} MB/s")
+    if "faults" in facts:
+        lines += ["Faults:", *(f"  {line}" for line in facts["faults"])]
     return "\n".join(lines)

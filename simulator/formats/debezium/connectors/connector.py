@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from simulator.delivery.redelivery import Redelivery
 from simulator.errors import UsageError
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
+from simulator.formats.redelivery import DEBEZIUM
 from simulator.model import Column, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.log import Entries
 from simulator.sources.source import Source
@@ -56,6 +58,7 @@ class Connector(ABC):
     * `has_schema_changes`: it has a topic of schema changes.
     * `truncates_in_transaction`: a TRUNCATE is a change of a transaction.
     * `tells_other_key`: headers of a changed key have the other key.
+    * `redelivery`: where it starts again after its process ended.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
 
@@ -66,6 +69,7 @@ class Connector(ABC):
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
+    redelivery: ClassVar[Redelivery] = DEBEZIUM
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source

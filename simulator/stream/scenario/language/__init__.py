@@ -170,6 +170,10 @@ class ScenarioSpec(Strict):
         Field(description="Time between a commit and the product's writing: 350ms, 1s..2s."),
     ] = None
     snapshot: bool = False
+    faults: Annotated[
+        dict[str, str | None],
+        Field(description="Faults of messages with their rates, such as {redelivery: 100, poison: 0.001}."),
+    ] = {}
     transactions: Annotated[
         dict[tuple[int, int], float],
         BeforeValidator(sizes),

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
+from simulator.delivery.redelivery import Redelivery
 from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened
 from simulator.formats.debezium.connectors.mysql import defaults, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
@@ -17,6 +18,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.formats.redelivery import DEBEZIUM_BINLOG
 from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
@@ -32,6 +34,7 @@ class MysqlConnector(Connector):
     name: ClassVar[str] = "mysql"
     java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
+    redelivery: ClassVar[Redelivery] = DEBEZIUM_BINLOG
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
         ("table", optional(STRING)),
         ("server_id", INT64),

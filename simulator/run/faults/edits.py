@@ -1,0 +1,116 @@
+"""Edits of single values: damage, unknown columns, missing members. Each is a function of the value and a draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from json import JSONDecodeError, JSONDecoder
+from typing import Final
+
+OVERSIZED_BYTES: Final = 1_000_000
+UNREGISTERED: Final = 0x7FFFFFFF
+PLACEHOLDER: Final = "__debezium_unavailable_value"
+# Members that hold a row as an object, or rows as objects in a list.
+_ROW: Final = re.compile(rb'(?<!\\)"(?:after|data|postStruct|afterImage|after_image)"\s*:\s*\[?\{')
+_OLD: Final = re.compile(rb'(?<!\\)"(?:old|before|prevStruct|beforeImage)"\s*:\s*')
+_TEXT: Final = re.compile(rb'(?<!\\)"[^"\\]+":("(?:[^"\\]|\\.){8,}")')
+_DECODER: Final = JSONDecoder(strict=False)
+
+
+def truncated(value: bytes, draw: int) -> bytes | None:
+    """The value up to a drawn byte, which begins no part of a character of text."""
+    if len(value) < 2:
+        return None
+    end = 1 + draw % (len(value) - 1)
+    while end > 1 and value[end] & 0xC0 == 0x80:
+        end -= 1
+    return value[:end]
+
+
+def malformed_text(value: bytes, draw: int) -> bytes | None:
+    """JSON without one of its structural characters."""
+    places = [index for index, byte in enumerate(value) if byte in b'{}:"']
+    if not places:
+        return None
+    place = places[draw % len(places)]
+    return value[:place] + value[place + 1 :]
+
+
+def malformed_bytes(value: bytes, draw: int) -> bytes | None:
+    """Bytes of which eight in a row are inverted."""
+    if not value:
+        return None
+    place = draw % len(value)
+    return value[:place] + bytes(byte ^ 0xFF for byte in value[place : place + 8]) + value[place + 8 :]
+
+
+def oversized(value: bytes, draw: int) -> bytes | None:
+    """JSON of `OVERSIZED_BYTES`, blanks included."""
+    missing = OVERSIZED_BYTES - len(value)
+    return value[:1] + b" " * missing + value[1:] if missing > 0 and value[:1] == b"{" else None
+
+
+def unknown_column(value: bytes, draw: int) -> bytes | None:
+    return _with_column(value, b'"cdcsim_unknown":"%d"' % (draw % 1000))
+
+
+def unknown_type(value: bytes, draw: int) -> bytes | None:
+    return _with_column(value, b'"cdcsim_unknown":{"a":[%d]}' % (draw % 1000))
+
+
+def _with_column(value: bytes, member: bytes) -> bytes | None:
+    match = _ROW.search(value)
+    if match is None:
+        return None
+    rest = value[match.end() :]
+    return value[: match.end()] + member + (b"" if rest.startswith(b"}") else b",") + rest
+
+
+def missing_old(value: bytes, draw: int) -> bytes | None:
+    """Null in place of what an update changed, or of the row before it."""
+    match = _OLD.search(value)
+    if match is None or value[match.end() : match.end() + 1] not in (b"{", b"["):
+        return None
+    text = value[match.end() :].decode("utf-8", "surrogateescape")
+    try:
+        _, end = _DECODER.raw_decode(text)
+    except JSONDecodeError:
+        return None
+    return value[: match.end()] + b"null" + text[end:].encode("utf-8", "surrogateescape")
+
+
+def unavailable(value: bytes, draw: int) -> bytes | None:
+    """The placeholder in place of the longest text of a row."""
+    row = _ROW.search(value)
+    if row is None:
+        return None
+    text = value[row.end() - 1 :].decode("utf-8", "surrogateescape")
+    try:
+        _, end = _DECODER.raw_decode(text)
+    except JSONDecodeError:
+        return None
+    stop = row.end() - 1 + len(text[:end].encode("utf-8", "surrogateescape"))
+    longest = max(_TEXT.finditer(value, row.end() - 1, stop), key=lambda match: len(match[1]), default=None)
+    if longest is None:
+        return None
+    return value[: longest.start(1)] + b'"%s"' % PLACEHOLDER.encode() + value[longest.end(1) :]
+
+
+def wrong_schema_id(value: bytes, draw: int) -> bytes | None:
+    """Another id behind the magic byte of a framed value."""
+    return value[:1] + (UNREGISTERED - draw % 1000).to_bytes(4) + value[5:] if value[:1] == b"\0" else None
+
+
+def edits(*, binary: bool) -> Mapping[str, Callable[[bytes, int], bytes | None]]:
+    """The edits of values by fault: of bytes, or of JSON."""
+    if binary:
+        return {"truncated": truncated, "malformed": malformed_bytes, "wrong-schema-id": wrong_schema_id}
+    return {
+        "truncated": truncated,
+        "malformed": malformed_text,
+        "oversized": oversized,
+        "unknown-column": unknown_column,
+        "unknown-type": unknown_type,
+        "missing-old": missing_old,
+        "unavailable": unavailable,
+    }

@@ -1,0 +1,252 @@
+"""Lives of a product's process: where each ends and where the next reads on, as a closed form of seed and turn.
+
+The stream is cut into windows of a fixed number of turns. A window has one restart at most: the row before which it
+falls, its kind and the time since the position was last stored are drawn by hashing the window's number. The next life
+reads on from the stored position, which does not lie before the window. So the life that writes a change follows from
+the restarts of two windows, wherever a process begins to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from simulator.delivery.redelivery import CATCH_UP, Lifetime, Redelivery
+from simulator.model import Life, OrderKey
+from simulator.order import COMMIT, STEP
+from simulator.run.faults.spec import MILLION, RESTARTS, Faults, Restart
+from simulator.stream.engine.block import WRITE_LAG_MS, Stream
+from simulator.values.draw import below, bits, key, unit
+
+# Turns that come again at the most, so that memory is bounded.
+MOST_TURNS: Final = 1 << 16
+# Windows that are searched back for the last restart, and lives whose catching up may reach into the next.
+MOST_BACK: Final = 64
+MOST_LAGGING: Final = 4
+# Milliseconds from the end of a process to the first message of the next (captured: 2 to 10 s; a takeover: decided).
+RESTART_MS: Final[dict[Restart, tuple[int, int]]] = {
+    "crash": (2_000, 10_000),
+    "stop": (2_000, 10_000),
+    "failover": (30_000, 60_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A restart: messages below `end` were sent before it, and the next life, `number`, reads on from `stored`."""
+
+    kind: Restart
+    number: int
+    end: OrderKey
+    stored: OrderKey
+    draw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What one life writes: the keys [low, high), where None is open; those below `new` were written before."""
+
+    lifetime: Lifetime
+    low: OrderKey | None
+    high: OrderKey | None
+    new: OrderKey | None
+    ending: Ending | None  # the restart before it, if that falls into the block
+
+
+class Lives:
+    """The lives of a run of a stream. `unit`: blocks of messages begin at multiples of so many turns."""
+
+    def __init__(self, stream: Stream, rule: Redelivery, faults: Faults, seed: int, *, unit: int = 1) -> None:
+        self.stream, self.rule, self._faults, self._unit = stream, rule, faults, unit
+        self._key = key(seed, "restarts")
+        total = sum(faults.restarts.values())
+        self._turns = max(2, int(MILLION / total)) if total else 0
+        self._interval_ms = int(faults.rates.get("flush", 0)) or rule.interval_ms
+        self.ending: Callable[[int], Ending | None] = lru_cache(maxsize=1024)(self._ending)
+        self.lifetime: Callable[[int], Lifetime] = lru_cache(maxsize=1024)(self._lifetime)
+        self._starts: Callable[[int], int] = lru_cache(maxsize=1024)(self._first_txn)
+
+    # -------------------------------------------------------------------------------------------------------- segments
+
+    def segments(self, first: int, stop: int) -> Iterator[Segment]:
+        """The segments that the messages of the turns [first, stop) belong to, in the order of sending."""
+        low: OrderKey | None = None
+        new: OrderKey | None = None
+        before: Ending | None = None
+        number = self._number_at(OrderKey(1, first, -(1 << 40)))
+        for ending in self._endings(first, stop):
+            yield Segment(self.lifetime(number), low, ending.end, new, before)
+            number, low, new, before = ending.number, ending.stored, ending.end, ending
+        yield Segment(self.lifetime(number), low, None, new, before)
+
+    def _endings(self, first: int, stop: int) -> Iterator[Ending]:
+        if self._faults.places:
+            for number in range(1, len(self._faults.places) + 1):
+                ending = self.ending(number)
+                if ending is not None and first <= ending.end.turn < stop:
+                    yield ending
+            return
+        for window in range(first // self._turns, -(-stop // self._turns) + 1):
+            ending = self.ending(window + 1)
+            if ending is not None and first <= ending.end.turn < stop:
+                yield ending
+
+    def _number_at(self, at: OrderKey) -> int:
+        """Number of the life that goes on at a key."""
+        if self._faults.places:
+            ends = [
+                n for n in range(1, len(self._faults.places) + 1) if (e := self.ending(n)) is not None and e.end <= at
+            ]
+            return max(ends, default=0)
+        latest = max(at.turn, 0) // self._turns + 1
+        for number in range(latest, max(0, latest - MOST_BACK), -1):
+            ending = self.ending(number)
+            if ending is not None and ending.end <= at:
+                return number
+        return 0
+
+    # --------------------------------------------------------------------------------------------------------- restarts
+
+    def _ending(self, number: int) -> Ending | None:
+        """The restart before life `number`; None if its window has no room for one."""
+        stream = self.stream
+        if self._faults.places:
+            place = self._faults.places[number - 1]
+            if stream.turns is not None and place.key.turn >= stream.turns:
+                return None
+            # a life reads on from where an earlier one was, or after it
+            low = stream.border(self._faults.first)
+            if number > 1 and (earlier := self._ending(number - 1)) is not None:
+                low = max(low, self.floor(earlier.stored.turn))
+            if place.key.turn < low:
+                return None
+            draw = float(unit(bits(self._key, np.array([number])))[0])
+            end = self._end(place.kind, place.key)
+            stored = place.stored or self._stored(place.kind, end, low, draw)
+            return Ending(place.kind, number, end, max(stored, OrderKey(1, low, -(1 << 40))), draw)
+        window = number - 1
+        low, stop = (stream.border(each * self._turns) for each in (window, window + 1))
+        low = max(low, stream.border(self._faults.first))
+        if stream.turns is not None:
+            stop = min(stop, stream.turns)
+        if stop - low < 2:
+            return None
+        draws = bits(self._key, np.arange(4, dtype=np.int64) + 4 * number)
+        share = unit(draws)
+        turn = low + 1 + int(below(draws[:1], stop - low - 1)[0])
+        rows = int(stream.count(turn, turn + 1)[0])
+        weights = np.cumsum([self._faults.restarts[kind] for kind in RESTARTS])
+        kind = RESTARTS[int(np.searchsorted(weights, share[1] * weights[-1], side="right"))]
+        end = self._end(kind, OrderKey(1, turn, STEP * int(below(draws[2:3], rows + 1)[0])))
+        if end.turn <= low or end.turn >= stop:
+            return None
+        low = max(low, stream.border(max(0, end.turn - MOST_TURNS)))
+        stored = self._stored(kind, end, min(low, self.floor(end.turn)), float(share[3]))
+        return Ending(kind, number, end, stored, float(share[3]))
+
+    def _end(self, kind: Restart, end: OrderKey) -> OrderKey:
+        """The first key that is not sent before a restart. A product that repeats nothing after a clean stop ends its
+        transaction first, if it reads whole ones."""
+        if kind == "stop" and self.rule.stop == "nothing" and self.rule.resumes != "record":
+            return OrderKey(1, self.stream.border(end.turn), -(1 << 40))
+        return end
+
+    def _stored(self, kind: Restart, end: OrderKey, low: int, draw: float) -> OrderKey:
+        """The key that the next life reads on from."""
+        stream, rule = self.stream, self.rule
+        if kind == "stop":
+            return end if rule.resumes == "record" else self._begin(self.floor(end.turn))
+        # a product that takes over has what the other one stored, too
+        committed = self._ms(self._ceiling(end.turn))
+        tick = committed - int(draw * self._interval_ms)
+        if rule.resumes == "second":
+            tick = tick // 1000 * 1000 - 1
+        turn = self._transaction_after(tick, low, self.floor(end.turn))
+        if rule.resumes != "record":
+            return self._begin(turn)
+        last = min(stream.border(turn + 1) - 1, end.turn)
+        fine = int(draw * MILLION * 1009) % 1009  # a second draw, of the position in the transaction
+        if fine % 2 and turn > self._faults.first:
+            # the end of a transaction was stored last
+            if not rule.repeats_commit:
+                return self._begin(turn)
+            rows = int(stream.count(turn - 1, turn)[0])
+            return OrderKey(1, turn - 1, STEP * (rows - 1) + COMMIT)
+        turn += fine % (last - turn + 1)
+        row = fine % (int(stream.count(turn, turn + 1)[0]) + 1)
+        return min(OrderKey(1, turn, STEP * row), end)
+
+    def _begin(self, turn: int) -> OrderKey:
+        """The key below all of a turn."""
+        return OrderKey(1, turn, -(1 << 40))
+
+    # ------------------------------------------------------------------------------------------------ turns and times
+
+    def floor(self, turn: int) -> int:
+        """The last border of blocks of messages at or before a turn."""
+        low, step = turn, 1
+        while low > 0 and self._border(low) > turn:
+            low, step = max(0, low - step), 2 * step
+        high = turn  # border(low) <= turn
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._border(middle) <= turn else (low, middle - 1)
+        return self._border(low)
+
+    def _ceiling(self, turn: int) -> int:
+        """The first border of blocks of messages after a turn."""
+        return self._border(turn + 1)
+
+    def _border(self, turn: int) -> int:
+        border = self.stream.border(-(-turn // self._unit) * self._unit)
+        return border if self.stream.turns is None else min(border, self.stream.turns)
+
+    def span(self, low: OrderKey, high: OrderKey | None, stop: int) -> tuple[int, int]:
+        """The turns to read for keys of a segment."""
+        return self.floor(low.turn), stop if high is None else min(stop, self._ceiling(high.turn))
+
+    def _ms(self, border: int) -> int:
+        """When the transaction before a border was committed."""
+        last = border if self.stream.turns is None else min(border, self.stream.turns - 1)
+        return int(self.stream.previous_ms(np.array([last], dtype=np.int64))[0])
+
+    def _transaction_after(self, tick: int, low: int, high: int) -> int:
+        """The last border in [low, high] before which all transactions were committed by a time."""
+        left, right = low, high
+        while left < right:
+            middle = (left + right + 1) // 2
+            left, right = (middle, right) if self._ms(middle) <= tick else (left, middle - 1)
+        return max(low, self.floor(left))
+
+    # ------------------------------------------------------------------------------------------------------ lifetimes
+
+    def _lifetime(self, number: int) -> Lifetime:
+        ending = self.ending(number) if number else None
+        if ending is None:
+            return Lifetime(Life())
+        life = Life(number, self._starts(ending.stored.turn), ending.end)
+        restart_ms = self._restart_ms(ending, MOST_LAGGING) if self.rule.rewrites else 0
+        return Lifetime(life, restart_ms, self._ms(self.floor(ending.stored.turn)))
+
+    def _restart_ms(self, ending: Ending, depth: int) -> int:
+        """When a life writes its first message: some seconds after the last one of the life before."""
+        commit_ms = self._ms(self._ceiling(ending.end.turn))
+        delay = self.stream.delay
+        last_ms = commit_ms + (WRITE_LAG_MS if delay is None else delay.high_ms)
+        earlier = self._number_at(OrderKey(1, ending.end.turn, ending.end.ordinal - 1))
+        if earlier and earlier < ending.number and depth and (before := self.ending(earlier)) is not None:
+            begin_ms = self._ms(self.floor(before.stored.turn))
+            last_ms = max(last_ms, self._restart_ms(before, depth - 1) + max(0, commit_ms - begin_ms) // CATCH_UP)
+        low, high = RESTART_MS[ending.kind]
+        return last_ms + low + int(ending.draw * (high - low))
+
+    def _first_txn(self, turn: int) -> int:
+        """Number of the transaction that a turn belongs to."""
+        first = self.floor(turn)
+        block = self.stream.read(first, self._ceiling(first))
+        numbers = [int(batch.envelope.txn.min()) for batch in block.batches if len(batch)]
+        return min([*numbers, *(event.txn for event in block.events)], default=1)

@@ -1,0 +1,228 @@
+"""Faults: the same bytes however they are made, lists of what occurred, and what each product sends again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from command import Command, summary
+from each import each
+
+from simulator.batch import MessageBatch
+from simulator.errors import UsageError
+from simulator.formats import FORMATS, find
+from simulator.model import Message
+from simulator.run import bookmark
+from simulator.run.bookmark import Bookmark
+from simulator.run.faults.spec import BY_NAME, KINDS, of_section, parse
+from simulator.run.job import Partitions, open_job
+from simulator.run.plan import Limits
+from simulator.run.resume import Resumed, rest
+from simulator.sinks.ledger import Position
+from simulator.sinks.memory import MemorySink
+
+# Every fault of messages in JSON, with a restart in a thousand turns.
+ALL: Final = (
+    "redelivery=1500,flush=2000,duplicates,late=0.5,early=0.2,halves,gap,loss,ddl-late,ddl-twice=0.5,poison,truncated,malformed,"
+    "oversized,unknown-column,unknown-type,missing-old,unavailable,heartbeat-silence,clock-step,tombstones"
+)
+FORMAT: Final = (
+    "debezium-json,heartbeat.interval.ms=1000,value.converter.schemas.enable=false,key.converter.schemas.enable=false"
+)
+RUN: Final = ["run", "orders", "-f", FORMAT, "--limit", "4000", "--faults", ALL]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Files of a run in one process."""
+    import simulator
+
+    folder = tmp_path_factory.mktemp("faults") / "messages"
+    simulator.publish("orders", FORMAT, f"file:{folder}?partitions=3", limit=4000, faults=ALL)
+    return contents(folder)
+
+
+@pytest.mark.parametrize("workers", [2, 7])
+def test_workers_write_the_same_bytes(command: Command, tmp_path: Path, whole: dict[str, str], workers: int) -> None:
+    to, file = tmp_path / "messages", tmp_path / "summary.json"
+    command(*RUN, "--to", f"file:{to}?partitions=3", "--workers", str(workers), "--summary-to", file, status=0)
+    assert contents(to) == whole
+    done = summary(file)
+    assert done["faults"] == dict(Counter(fault["fault"] for fault in done["occurrences"]))
+    assert {"late", "duplicates", "poison", "unknown-column", "tombstones"} <= done["faults"].keys()
+    assert done["faults"].keys() & {"crash", "stop", "failover"}
+
+
+def test_resumed_runs_write_the_same_bytes(command: Command, tmp_path: Path, whole: dict[str, str]) -> None:
+    """A first part ends somewhere in a window of faults."""
+    to, file = tmp_path / "messages", tmp_path / "position"
+    run = [*RUN, "-q", "--to", f"file:{to}?partitions=3", "--resume", file]
+    for limit in ("1234", "2345", "4000"):
+        command(*(limit if each == "4000" else each for each in run), status=0)
+    assert contents(to) == whole
+    error = command(*(each if each != ALL else "poison" for each in run), status=2).err
+    assert "that run had --faults" in error
+
+
+def test_runs_go_on_from_any_message(tmp_path: Path) -> None:
+    """Each partition is at another message when a run is killed; what is sent after it is the rest."""
+    job = open_job("orders", "canal-json", faults=ALL).addressed(route="key", partitions=Partitions(3))
+    sink, plan, renderer = (
+        MemorySink(partitions=3),
+        job.plan(Limits(turns=1200), most_turns=256).counted(),
+        job.renderer(),
+    )
+    sent = lanes(batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None)
+    assert len(sent) == 3
+    for seed in range(8):
+        draws = random.Random(seed)
+        cuts = {place: draws.randrange(1, len(messages)) for place, messages in sent.items()}
+        start = min(sent[place][cut].order for place, cut in cuts.items())
+        done = {place: sent[place][cut - 1].order for place, cut in cuts.items()}
+        file = tmp_path / f"{seed}"
+        bookmark.write(file, Bookmark({}, Position(start, done), sent=max(done.values()), partitions={"example": 3}))
+        with Resumed(file, {}) as resumed:
+            blocks = list(rest(plan, start).blocks())
+            batches = (batch for block in blocks if (batch := renderer.render_block(block)) is not None)
+            after = lanes(resumed.missing(batch, sink) for batch in batches)
+        assert after == {place: sent[place][cut:] for place, cut in cuts.items()}, seed
+
+
+def lanes(batches: Iterable[MessageBatch]) -> dict[tuple[str, int], list[Message]]:
+    """Messages by topic and partition."""
+    found: dict[tuple[str, int], list[Message]] = {}
+    for message in (message for batch in batches for message in batch.messages()):
+        assert message.partition is not None
+        found.setdefault((message.topic, message.partition), []).append(message)
+    return found
+
+
+def messages(format: str, faults: str, *, scenario: str = "orders", limit: int = 3000, **options: Any) -> list[Message]:
+    job = open_job(scenario, format, faults=faults, **options)
+    return list(job.addressed(partitions=Partitions(3)).messages(Limits(changes=limit)))
+
+
+def test_blocks_of_any_size_have_the_same_messages() -> None:
+    job = open_job("orders", "canal-json", faults=ALL).addressed(route="key", partitions=Partitions(3))
+    limits = Limits(turns=1200)
+    wanted = None
+    for turns in (256, 4096):
+        plan = job.plan(limits, most_turns=turns)
+        renderer = job.renderer()
+        rendered = [batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None]
+        sent = [message for batch in rendered for message in batch.messages()]
+        for lane in lanes(rendered).values():
+            assert all(one.order < other.order for one, other in pairwise(lane))
+        wanted = wanted or sent
+        assert sent == wanted, turns
+
+
+def test_no_fault_is_a_plain_run() -> None:
+    job = open_job("orders", "canal-json")
+    assert type(job.renderer()).__name__ == "Renderer"
+    assert messages("canal-json", "none", limit=500) == list(
+        job.addressed(partitions=Partitions(3)).messages(Limits(changes=500))
+    )
+
+
+def flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Members of a JSON object by path; members of rows are one."""
+    if isinstance(value, dict) and path not in ("data", "before", "after", "old"):
+        return {
+            name: text
+            for key, inner in value.items()
+            for name, text in flat(inner, f"{path}.{key}".lstrip(".")).items()
+        }
+    return {path: json.dumps(value)}
+
+
+JSON_FORMATS: Final = [name for name in FORMATS if not find(name).binary]
+
+
+RENEWED: Final[dict[str, set[str]]] = {
+    "canal-json": {"id", "ts"},
+    "cloudcanal-canal-json": {"ts"},
+    "cloudcanal-debezium": {"ts_ms", "source.ts_ms"},
+    "cloudcanal-json": {"sendTs"},
+    "debezium-json": {"ts_ms", "ts_us", "ts_ns", "header __debezium.context.runId"},
+    "drs-json": {"ts"},
+    "drs-json-c": {"ts"},
+    "dts-canal-json": set(),
+    "dts-shareplex-json": set(),
+    "maxwell-json": set(),
+    "oms-canal-json": {"ts"},
+    "oms-dataworks": {"payload.timestamp.systemTime"},
+    "oms-default": set(),
+    "oms-default-extend-column-type": set(),
+    "oms-shareplex": {"meta.posttime"},
+}
+
+
+@pytest.mark.parametrize("name", JSON_FORMATS)
+def test_what_is_renewed_is_declared(name: str) -> None:
+    """Messages that come again differ from the first delivery in the declared members and in no other."""
+    format = "debezium-json,value.converter.schemas.enable=false" if name == "debezium-json" else name
+    source = {"source": "mysql"} if "mysql" in find(name).sources else {}
+    job = open_job("orders", format, **source).addressed(route=None, partitions=Partitions(1))
+    plain = list(job.messages(Limits(turns=400)))
+    at = next(message.order for message in plain if message.order.turn >= 300)
+    places = parse(f"crash-at={at.turn}.{at.ordinal}@250.0")
+    faulty = list(replace(job, faults=places).messages(Limits(turns=400)))
+    first = [message for message in plain if message.order < at]
+    again = faulty[len(first) : len(faulty) - (len(plain) - len(first))]
+    assert faulty[: len(first)] == [replace(each, order=ours.order) for each, ours in zip(first, faulty, strict=False)]
+    assert again
+    rule = job.codec.layout.redelivery
+    found = set[str]()
+    for one, two in zip(first[len(first) - len(again) :], again, strict=True):
+        assert (one.topic, one.partition, one.kind) == (two.topic, two.partition, two.kind)
+        if one.key != two.key:
+            found.add("key")
+        found |= {f"header {a[0]}" for a, b in zip(one.headers, two.headers, strict=True) if a != b}
+        if one.value is not None and two.value is not None:
+            old, new = flat(json.loads(one.value)), flat(json.loads(two.value))
+            assert old.keys() == new.keys()
+            found |= {member for member in old if old[member] != new[member]}
+    assert found == RENEWED[name]
+    assert found <= rule.renewed.keys()
+
+
+@each(
+    [
+        ("poisson", "--faults 'poisson': there is no such fault. Did you mean 'poison'?"),
+        ("poison=2", "--faults poison='2': it is a share from 0 to 1, such as 0.001."),
+        ("redelivery=x", "--faults redelivery='x': it is a number of restarts, from 0 on, such as 10."),
+        ("redelivery=20000", "--faults redelivery: there are 10,000 restarts in a million turns at the most."),
+        ("crash-at=x", "--faults crash-at='x': write an order key such as 30.12"),
+        ("crash-at=3.0@4.0", "--faults crash-at='3.0@4.0': the stored position is not after the row."),
+        ("flush=10", "--faults flush: it is about restarts; add redelivery, or leave it out."),
+        ("crash-at=3.0,redelivery", "--faults crash-at: name places of restarts or their number, not both."),
+        ("poison,poison", "--faults poison: write it once."),
+        ("", "--faults: name faults, such as redelivery or poison=0.001, or write none."),
+    ]
+)
+def test_errors(text: str, wanted: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert str(caught.value).startswith(wanted), str(caught.value)
+
+
+def test_texts_are_read_back() -> None:
+    for text in ("redelivery,poison=0.5", "crash-at=3.0@2.0,stop-at=7.4", "late,early=0.25"):
+        assert str(parse(text)) == text or parse(str(parse(text))) == parse(text)
+    assert of_section({"redelivery": "yes", "poison": "0.001", "late": "no"}, "x.yaml") == parse(
+        "redelivery,poison=0.001"
+    )
+    assert len(BY_NAME) == len(KINDS)
