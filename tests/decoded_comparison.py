@@ -27,7 +27,7 @@ from simulator.truth.decoders.values import Reading, carried
 # Columns that other rows of the event changed are there too; and a document may be replaced as a whole.
 OTHERS_TOO: Final = ("canal-json of mysql", "canal-json of mariadb", "drs-json of mongodb")
 # These write texts of their own for some statements.
-OWN_TEXTS: Final = ("debezium-json",)
+OWN_TEXTS: Final = ("debezium-avro", "debezium-json")
 # A field that is null and one that is not there are the same.
 DOCUMENTS: Final = ("dts-avro of mongodb", "cloudcanal-dts-avro of mongodb", "drs-json of mongodb")
 

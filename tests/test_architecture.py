@@ -30,7 +30,7 @@ LAYERS: Final = (
     "sql",
     "stream",
     "formats | sinks",
-    "delivery",
+    "delivery | subjects",
     "sources | wire",
     "text",
     "values",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.compare.members import readable, value_text
+from simulator.compare.members import key_text, readable, value_text
 
 if TYPE_CHECKING:
     from simulator.formats.format import Codec
@@ -17,7 +17,7 @@ def message_text(message: Message, codec: Codec) -> str:
         f"-- {message.order}{'' if message.step is None else f', step {message.step}'}: {message.kind.name}",
         f"topic {message.topic}",
         f"partition {'by key' if message.partition is None else message.partition}",
-        f"key {'none' if message.key is None else message.key.decode(errors='replace')}",
+        f"key {'none' if message.key is None else key_text(message.key, codec)}",
     ]
     if message.tag is not None:
         head.append(f"tag {message.tag}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from simulator.compare.changes import ROWS, Happening, Place, happenings, place_of
-from simulator.compare.members import cut, value_text
+from simulator.compare.members import cut, key_text, value_text
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS, members_of
@@ -195,7 +195,7 @@ def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
     address = [
         ("topic", message.topic),
         ("partition", "by key" if message.partition is None else str(message.partition)),
-        ("key", "none" if message.key is None else message.key.decode(errors="backslashreplace")),
+        ("key", "none" if message.key is None else key_text(message.key, codec)),
     ]
     if message.tag is not None:
         address.append(("tag", message.tag))

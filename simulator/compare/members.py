@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -20,6 +21,15 @@ def value_text(value: bytes, codec: Codec) -> str:
     if (container := codec.layout.container) is not None:
         return orjson.dumps(container.decoded(value), default=_bytes).decode()
     return value.decode(errors="replace")
+
+
+def key_text(key: bytes, codec: Codec) -> str:
+    """The key as text; a key with a known schema of its own decoded to JSON."""
+    container = codec.layout.container
+    if container is not None and container.keys:
+        with suppress(ValueError):
+            return orjson.dumps(container.decoded(key), default=_bytes).decode()
+    return key.decode(errors="backslashreplace")
 
 
 def readable(text: str) -> str:

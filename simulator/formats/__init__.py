@@ -18,6 +18,7 @@ FORMATS: Final = {
     "cloudcanal-debezium": "simulator.formats.cloudcanal.debezium:FORMAT",
     "cloudcanal-dts-avro": "simulator.formats.cloudcanal.dts_avro:FORMAT",
     "cloudcanal-json": "simulator.formats.cloudcanal.json:FORMAT",
+    "debezium-avro": "simulator.formats.debezium.avro:FORMAT",
     "debezium-json": "simulator.formats.debezium.json:FORMAT",
     "drs-avro": "simulator.formats.drs.avro:FORMAT",
     "drs-json": "simulator.formats.drs.json:FORMAT",

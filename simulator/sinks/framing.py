@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from simulator.batch import MessageBatch
 from simulator.errors import SinkError
 from simulator.native.program import compiled, lines
-from simulator.wire.avro import Container, long, string
+from simulator.wire.avro import Container, Strings, join, long, present, string
 
 SLICE_BYTES: Final = 1 << 20
 NEWLINE: Final = pa.scalar(b"\n", pa.binary())
@@ -107,9 +107,12 @@ class ObjectContainer:
 
     def frame(self, batch: MessageBatch) -> Iterator[bytes | memoryview]:
         values = batch["value"]
-        if values.null_count:
+        if self._container.whole:
+            data = packed(present(join([b"\x02", Strings(values)], len(values))))
+        elif values.null_count:
             raise SinkError("an Avro file cannot hold tombstones: write with --envelope, or to a broker.")
-        data = packed(without_prefix(values, self._container.framing))
+        else:
+            data = packed(without_prefix(values, self._container.framing))
         yield long(len(values)) + long(len(data))
         yield data
         yield self._sync

@@ -212,8 +212,8 @@ def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
     return pa.array(texts, type=pa.string()).take(pa.array(places, mask=nulls))
 
 
-def distinct_text(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
-    """Texts made one by one, once for each distinct value."""
+def distinct_text(array: pa.Array, text: Callable[[Any], str | None]) -> pa.Array:
+    """Texts made one by one, once for each distinct value; None is null."""
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,12 +38,19 @@ Nulls = npt.NDArray[np.bool_] | None
 Bytes: TypeAlias = bytes | pa.Array | Compound
 
 
+# The schema of a file of whole messages; a tombstone is null.
+MESSAGES: Final = '["null","bytes"]'
+
+
 @dataclass(frozen=True, slots=True)
 class Container:
-    """Facts for a file of values: their schema as JSON text, and the number of bytes before each datum."""
+    """Facts for a file of values: their schema as JSON text, and the number of bytes before each datum. `keys`: keys
+    are made like values. `whole`: values have several schemas; in files, whose schema is MESSAGES, each is a datum."""
 
     schema: str
     framing: int = 0
+    keys: bool = False
+    whole: bool = False
 
     def decoded(self, value: bytes) -> Any:
         """The datum of a message's value as Python data, without the branch names of unions.

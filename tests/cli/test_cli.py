@@ -98,7 +98,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         (["formats", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'?"),
         (
             ["formats", "--schema"],
-            "formats --schema: name a format; those of Avro are cloudcanal-dts-avro, drs-avro, dts",
+            "formats --schema: name a format; those of Avro are cloudcanal-dts-avro, debezium-avro, drs-avro, dts",
         ),
         (
             ["formats", "canal-json", "--schema"],
@@ -365,7 +365,8 @@ def test_formats(command: Command) -> None:
         assert set(entry["events"]["insert"].values()) == {"yes"}
     version = next(option for option in facts["canal-json"]["options"] if option["name"] == "version")
     assert version["default"] == "1.1.8" == version["choices"][-1]
-    assert [name for name, entry in facts.items() if entry["binary"]] == ["cloudcanal-dts-avro", "drs-avro", "dts-avro"]
+    avro = ["cloudcanal-dts-avro", "debezium-avro", "drs-avro", "dts-avro"]
+    assert [name for name, entry in facts.items() if entry["binary"]] == avro
 
 
 def test_formats_say_what_they_send_of_each_source(command: Command) -> None:

@@ -17,9 +17,10 @@
 
 Files are `goldens/FORMAT/NAME.txt`. `cases` is there where a file holds all cases of its source; without it, a file has
 those it names, which its options change. `log` is there where the source's log lacks columns of rows: the setting of
-its server. Values of binary formats stand there in hex, with a `view`: the value decoded, for the eye; the hex decides.
-`from` is `captured` (a file of `captures/`, or a product and its version), `documented`
-(page and date) or `derived` (from what). A case has several messages, or `--- nothing` where the product sends none.
+its server. Values of binary formats, and keys that are made like them, stand there in hex, values with a `view`: the
+value decoded, for the eye; the hex decides. `from` is `captured` (a file of `captures/`, or a product and its version),
+`documented` (page and date) or `derived` (from what). A case has several messages, or `--- nothing` where the product
+sends none.
 
 `--update-goldens` writes keys, values and views anew and keeps `from`; a new case gets `from: ?`, which fails until
 somebody has read it and said. A new file needs its head and the names of its cases (`--- case`), no more.
@@ -37,7 +38,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from building import block_of, messages_of
+from building import block_of, codec_of, messages_of
 from cases import case_of, samples_of
 from decoded_comparison import problems_of
 
@@ -145,12 +146,15 @@ def made(format: str, source: str, name: str) -> list[Golden]:
 
 
 def goldens(format: str, messages: Sequence[Message]) -> list[Golden]:
-    binary = find(format.partition(",")[0]).binary
+    declared = find(format.partition(",")[0])
+    binary, container = declared.binary, codec_of(declared.id, declared.source).layout.container
+    keys = container is not None and container.keys
 
     def golden(message: Message) -> Golden:
+        key = message.key.hex().encode() if message.key is not None and keys else message.key
         if message.value is None or not binary:
-            return Golden(message.key, message.value)
-        return Golden(message.key, message.value.hex().encode(), view(format, message.value))
+            return Golden(key, message.value)
+        return Golden(key, message.value.hex().encode(), view(format, message.value))
 
     return [golden(message) for message in messages]
 

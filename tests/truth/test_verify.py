@@ -15,7 +15,7 @@ import simulator
 from simulator.formats import FORMATS
 from simulator.truth.verify.findings import Wrong
 
-BINARY = ("cloudcanal-dts-avro", "drs-avro", "dts-avro")
+BINARY = ("cloudcanal-dts-avro", "debezium-avro", "drs-avro", "dts-avro")
 
 
 def publish(scenario: str, format: str, to: str, **options: Any) -> None:

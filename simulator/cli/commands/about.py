@@ -42,6 +42,8 @@ def _schema(format: str | None) -> str:
     container = formats.open_codec(format, source).layout.container
     if container is None:
         raise UsageError(f"formats {format} --schema: its values are text; the formats of Avro are {binary}.")
+    if container.whole:
+        raise UsageError(f"formats {format} --schema: each table has a schema of its own.")
     return indented(container.schema)
 
 

@@ -13,6 +13,7 @@ from simulator.cli.options import MOST_CHANGES, WholeNumber, complete_format
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
+    from simulator.formats.format import Codec
     from simulator.truth.verify.comparison import Reader
 
 
@@ -49,7 +50,7 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     try:
         for place, message in islice(_messages(reader, origin), count):
             value = message["value"]
-            head = _head(place, message)
+            head = _head(place, message, codec)
             if value is None:
                 click.echo(f"-- {head}(no value: a tombstone)")
                 continue
@@ -83,10 +84,12 @@ def _messages(reader: Reader, origin: str) -> Iterator[tuple[tuple[str, int] | N
                 yield from ((place, message) for message in records.to_pylist())
 
 
-def _head(place: tuple[str, int] | None, message: dict[str, Any]) -> str:
+def _head(place: tuple[str, int] | None, message: dict[str, Any], codec: Codec) -> str:
+    from simulator.compare.members import key_text
+
     parts = [] if place is None else [f"{place[0]}-{place[1]}"]
     if (key := message.get("key")) is not None:
-        parts.append(f"key {key.decode(errors='backslashreplace')}")
+        parts.append(f"key {key_text(key, codec)}")
     parts += [
         f"header {each['name']}={(each['value'] or b'').decode(errors='backslashreplace')}"
         for each in message.get("headers") or ()

@@ -88,30 +88,30 @@ def omits(event: Event) -> bool:
     )
 
 
-def layout(settings: Settings[JsonOptions]) -> Layout:
+def envelopes_of(format: str, settings: Settings[Any], *, numeric: bool = False) -> Envelopes:
+    """The envelopes of the connector that reads the source. Raises UsageError for a source without one. `numeric`: the
+    converter writes precise decimals as numbers."""
     options = settings.options
-    numeric = options.decimal_format == "NUMERIC"
     offered = CONNECTORS.get(settings.source.id)
     if offered is None:
-        raise UsageError(f"-f debezium-json: no connector of Debezium for {settings.source.id} is known here.")
+        raise UsageError(f"-f {format}: no connector of Debezium for {settings.source.id} is known here.")
     chosen = next((each for each in offered if each.java_class == options.connector_class), offered[0])
     connector = chosen(options, settings.source, numeric=numeric)
-    names = Names(options, connector.parts)
-    envelopes = Envelopes(options, connector, names)
-    keys = JsonKeys(envelopes, schemas=options.key_schemas)
-    steps = (typed_documents, nulls_for_gaps, schema_history, counted_by_table)
+    return Envelopes(options, connector, Names(options, connector.parts))
+
+
+def layout_of(envelopes: Envelopes, writer: JsonWriter) -> Layout:
+    """The layout of a connector's messages, whatever converter writes them."""
+    options, connector = envelopes.options, envelopes.connector
     statements = connector.statements
     if not options.schema_changes:
         statements &= {SchemaChangeKind.TRUNCATE_TABLE}
     if "t" in options.skipped_operations and not (options.transactions and connector.truncates_in_transaction):
         statements -= {SchemaChangeKind.TRUNCATE_TABLE}
-    writer = JsonWriter(envelopes, keys, schemas=options.value_schemas)
-    if options.transforms == "unwrap":
-        writer = UnwrappedWriter(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
     return Layout(
         writer,
-        Routing(names.topics, {"key": ByClient()}, split=connector.key_columns),
-        steps=steps,
+        Routing(envelopes.names.topics, {"key": ByClient()}, split=connector.key_columns),
+        steps=(typed_documents, nulls_for_gaps, schema_history, counted_by_table),
         sends=sends(options, connector),
         statements=statements,
         omits=omits,
@@ -119,6 +119,16 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
         heartbeat_ms=options.heartbeat_ms or 1000,
         redelivery=connector.redelivery,
     )
+
+
+def layout(settings: Settings[JsonOptions]) -> Layout:
+    options = settings.options
+    envelopes = envelopes_of("debezium-json", settings, numeric=options.decimal_format == "NUMERIC")
+    keys = JsonKeys(envelopes, schemas=options.key_schemas)
+    writer = JsonWriter(envelopes, keys, schemas=options.value_schemas)
+    if options.transforms == "unwrap":
+        writer = UnwrappedWriter(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
+    return layout_of(envelopes, writer)
 
 
 FORMAT = Format(

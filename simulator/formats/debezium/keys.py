@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -61,9 +60,8 @@ class JsonKeys:
         """Keys and headers of messages."""
         batch, count = packed.changes, len(packed)
         if batch.kind in MARKS:
-            connector = self.envelopes.connector
-            id = connector.transaction_id(entries(batch.envelope))
-            key = join(self._wrapped(transactions.KEY, ['{"id":"', id, '"}']), count, pa.binary())
+            id = self.envelopes.connector.transaction_id(entries(batch.envelope))
+            key = join(self.mark_pieces(id), count, pa.binary())
             return {"key": key, "partition": pa.nulls(count, pa.int32())}
         columns = {}
         if self.envelopes.connector.key_columns(batch.table):
@@ -72,10 +70,10 @@ class JsonKeys:
             columns["headers"] = headers
         return columns
 
-    def _wrapped(self, schema: Schema, payload: Sequence[Piece]) -> list[Piece]:
-        if not self.schemas:
-            return list(payload)
-        return [f'{{"schema":{schema.json()},"payload":', *payload, "}"]
+    def mark_pieces(self, id: pa.Array) -> list[Piece]:
+        """The key of each begin or end of a transaction, from its id."""
+        payload: list[Piece] = ['{"id":"', id, '"}']
+        return [f'{{"schema":{transactions.KEY.json()},"payload":', *payload, "}"] if self.schemas else payload
 
     def _context(self, life: Life) -> list[tuple[str, bytes]]:
         options, connector = self.envelopes.options, self.envelopes.connector
@@ -109,22 +107,23 @@ class JsonKeys:
         offsets = pa.array(np.arange(count + 1, dtype=np.int32) * size)
         return pa.ListArray.from_arrays(offsets, items).cast(HEADERS)
 
-    def heartbeat(self) -> str:
+    def heartbeat(self) -> bytes:
         """The key of a heartbeat."""
         name = quote(self.envelopes.options.topic_prefix, JACKSON_BYTES)
-        return self._event_text(schema_changes.HEARTBEAT_KEY, f'{{"serverName":{name}}}')
+        return self.event_key(schema_changes.HEARTBEAT_KEY, f'{{"serverName":{name}}}')
 
-    def transaction(self, id: str) -> str:
+    def transaction(self, id: str) -> bytes:
         """The key of the begin or end of a transaction that is a statement."""
-        return self._event_text(transactions.KEY, f'{{"id":{quote(id, JACKSON_BYTES)}}}')
+        return self.event_key(transactions.KEY, f'{{"id":{quote(id, JACKSON_BYTES)}}}')
 
-    def schema_change(self, message: Published) -> str:
+    def schema_change(self, message: Published) -> bytes:
         """The key of a statement."""
         schema = schema_changes.key_schema(self.envelopes.connector)
-        return self._event_text(schema, f'{{"databaseName":{quote(message.database, JACKSON_BYTES)}}}')
+        return self.event_key(schema, f'{{"databaseName":{quote(message.database, JACKSON_BYTES)}}}')
 
-    def _event_text(self, schema: Schema, payload: str) -> str:
-        return with_envelope(schema, payload) if self.schemas else payload
+    def event_key(self, schema: Schema, payload: str) -> bytes:
+        """The key of a single event, from its JSON."""
+        return (with_envelope(schema, payload) if self.schemas else payload).encode()
 
     def event_headers(self, event: Event) -> dict[str, Any]:
         """Headers of statements; heartbeats have none."""

@@ -177,7 +177,7 @@ class Unwrap:
     headers_prefix: str
 
 
-def unwrapping(options: JsonOptions) -> Unwrap:
+def unwrapping(options: RecordOptions) -> Unwrap:
     return Unwrap(
         deletes=options.unwrap_deletes,
         fields=options.unwrap_fields,
@@ -188,7 +188,9 @@ def unwrapping(options: JsonOptions) -> Unwrap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonOptions(ConnectorOptions):
+class RecordOptions(ConnectorOptions):
+    """Options of records, whatever converter writes them."""
+
     transforms: Literal["none", "unwrap"] = option(
         "none", "unwrap: rows without their envelope, as ExtractNewRecordState makes them."
     )
@@ -212,6 +214,12 @@ class JsonOptions(ConnectorOptions):
     unwrap_headers_prefix: str = option(
         "__", "Before their names.", name="transforms.unwrap.add.headers.prefix", where=_UNWRAPPED
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOptions(RecordOptions):
+    """Options of the JSON converter."""
+
     value_schemas: bool = option(
         True, "Values have their schema beside them.", TRUE_FALSE, name="value.converter.schemas.enable"
     )
@@ -224,3 +232,17 @@ class JsonOptions(ConnectorOptions):
         name="value.converter.decimal.format",
         where={"decimal_handling": ("precise",)},
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AvroOptions(RecordOptions):
+    """Options of Confluent's Avro converter."""
+
+    meta_data: bool = option(
+        True, "Schemas have attributes for Kafka Connect: names, versions, parameters.", TRUE_FALSE,
+        name="connect.meta.data",
+    )  # fmt: skip
+    scrub: bool = option(
+        False, "Characters that Avro's names cannot have are encoded in URLs' way, with _ for %.", TRUE_FALSE,
+        name="scrub.invalid.names",
+    )  # fmt: skip

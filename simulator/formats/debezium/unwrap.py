@@ -78,13 +78,14 @@ class UnwrappedWriter(JsonWriter):
         if self.rewrites:
             deleted = {**dict.fromkeys((READ, INSERT, UPDATE), "false"), DELETE: "true"}
             members.insert(0, Field(f"__{DELETED}", deleted))
+        self.members = tuple(members)
         cells = envelopes.connector.cells(snapshot=False)
         self._members = Encoder(members, cells, JACKSON_BYTES) if members else None
         self._headers = [
             (each.name, Encoder([Field("v", _value(each, payload))], cells, JACKSON_BYTES))
             for each in (reference(text, options.headers_prefix) for text in options.headers)
         ]
-        self._rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
+        self.rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
 
     def value_schema(self, table: Any) -> Schema:
         """The row's schema; required if members are added."""
@@ -105,13 +106,13 @@ class UnwrappedWriter(JsonWriter):
             return
         columns = self.keys.columns(packed)
         if kind is not DELETE or self.rewrites:
-            yield Written(self._value(packed), self._with_headers(packed, columns))
+            yield Written(self.value_pieces(packed), self._with_headers(packed, columns))
         tombstone = mode in ("tombstone", "rewrite-with-tombstone") and self.envelopes.options.tombstones
         if kind is DELETE and (tombstone or mode == "delete-to-tombstone"):
             yield Written(None, columns)
 
-    def _value(self, packed: PackedBatch) -> list[Piece]:
-        pieces = self.row_pieces(packed, self._rows_of[packed.changes.kind])
+    def value_pieces(self, packed: PackedBatch) -> list[Piece]:
+        pieces = self.row_pieces(packed, self.rows_of[packed.changes.kind])
         if self._members is not None:
             first, *rest = self._members.pieces(packed)
             assert isinstance(first, str)

@@ -87,21 +87,27 @@ class JsonWriter:
         """One message per row, and a tombstone after a delete; one message per begin or end of a transaction."""
         kind, columns = packed.changes.kind, self.keys.columns(packed)
         if kind in MARKS:
-            pieces = self._marks.pieces(packed)
-            if self.schemas:
-                pieces = [f'{{"schema":{transactions.VALUE.json()},"payload":', *pieces, "}"]
-            yield Written(pieces, columns, self.envelopes.names.transactions)
+            yield Written(self.mark_pieces(packed), columns, self.envelopes.names.transactions)
             return
-        yield Written(self._encoder(packed.changes).pieces(packed), columns)
+        yield Written(self.value_pieces(packed), columns)
         if kind is DELETE and self.envelopes.options.tombstones:
             yield Written(None, columns)
+
+    def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
+        """The value of each begin or end of a transaction."""
+        pieces = self._marks.pieces(packed)
+        return [f'{{"schema":{transactions.VALUE.json()},"payload":', *pieces, "}"] if self.schemas else pieces
+
+    def value_pieces(self, packed: PackedBatch) -> list[Piece]:
+        """The value of each change."""
+        return self._encoder(packed.changes).pieces(packed)
 
     def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
         envelopes = self.envelopes
         names, connector = envelopes.names, envelopes.connector
         if isinstance(event, Heartbeat):
-            beat = self._with_schema(schema_changes.HEARTBEAT, f'{{"ts_ms":{event.write_ms}}}')
-            yield WrittenEvent(Address(names.heartbeats, (0,), self.keys.heartbeat()), beat)
+            beat = self.event_value(schema_changes.HEARTBEAT, f'{{"ts_ms":{event.write_ms}}}')
+            yield WrittenEvent(Address(names.heartbeats, (0,)), beat, {"key": self.keys.heartbeat()})
             return
         assert isinstance(event, SchemaChange)
         headers = self.keys.event_headers(event)
@@ -117,14 +123,14 @@ class JsonWriter:
                     block = transactions.block(self._transaction(event), number)
                     text = text.replace('"transaction":null', f'"transaction":{block}', 1)
                 address = Address(to.topics.of(message.truncated.id), (None,))
-                yield WrittenEvent(address, self._with_schema(envelopes.schema(message.truncated), text), headers)
+                yield WrittenEvent(address, self.event_value(envelopes.schema(message.truncated), text), headers)
             elif message.truncated is not None:
                 continue
             elif connector.has_schema_changes and envelopes.options.schema_changes:
                 text = self._changes.encode_event(message, DDL).decode()
                 schema = schema_changes.value_schema(connector, envelopes.source_schema())
-                address = Address(names.schema_changes, (0,), self.keys.schema_change(message))
-                yield WrittenEvent(address, self._with_schema(schema, text), headers)
+                columns = {**headers, "key": self.keys.schema_change(message)}
+                yield WrittenEvent(Address(names.schema_changes, (0,)), self.event_value(schema, text), columns)
 
         if marked:
             tables = [message.truncated.id for message in published if message.truncated is not None and sends]
@@ -139,10 +145,13 @@ class JsonWriter:
         connector, id = self.envelopes.connector, self._transaction(event)
         ms = connector.source_us(event.event_ms) // 1000
         names = None if status == "BEGIN" else [connector.collection(table) for table in tables]
-        value = self._with_schema(transactions.VALUE, transactions.mark(status, id, names, ms))
-        return WrittenEvent(Address(self.envelopes.names.transactions, (None,), self.keys.transaction(id)), value)
+        value = self.event_value(transactions.VALUE, transactions.mark(status, id, names, ms))
+        return WrittenEvent(
+            Address(self.envelopes.names.transactions, (None,)), value, {"key": self.keys.transaction(id)}
+        )
 
-    def _with_schema(self, schema: Schema, text: str) -> bytes:
+    def event_value(self, schema: Schema, text: str) -> bytes:
+        """The value of a single event, from its JSON."""
         return (with_envelope(schema, text) if self.schemas else text).encode()
 
     def columns(self, table: Table, kind: Kind) -> None:

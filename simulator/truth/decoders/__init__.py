@@ -24,6 +24,7 @@ DECODERS: Final = {
     "cloudcanal-debezium": "simulator.truth.decoders.cloudcanal:DEBEZIUM",
     "cloudcanal-dts-avro": "simulator.truth.decoders.cloudcanal:DTS_AVRO",
     "cloudcanal-json": "simulator.truth.decoders.cloudcanal:JSON",
+    "debezium-avro": "simulator.truth.decoders.debezium:AVRO",
     "debezium-json": "simulator.truth.decoders.debezium:JSON",
     "drs-avro": "simulator.truth.decoders.drs:AVRO",
     "drs-json": "simulator.truth.decoders.drs:JSON",

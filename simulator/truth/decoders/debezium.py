@@ -5,19 +5,22 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import MAX_PREC, Context, Decimal
+from functools import cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
 from simulator.model import ColumnType
 from simulator.sources.postgresql.times import civil, day_number, interval_parts
+from simulator.subjects import ids
+from simulator.truth.decoders.avro import FLOATS, parse_schema, read_avro
 from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
-from simulator.truth.decoders.json_text import read_object
+from simulator.truth.decoders.json_text import Number, read_object
 from simulator.truth.decoders.values import LEFT_OUT, LITERAL, Carried, Reading, in_base64
 
 
@@ -285,6 +288,15 @@ def fine_moment(value: str, type: ColumnType, default: int) -> str:
     return _cut(f"{year:04}-{month:02}-{day_of_month:02} {clock_text(clock)}", digits)
 
 
+def within_64_bits(value: Any, type: ColumnType) -> Any:
+    """Timestamps whose nanoseconds exceed 64 bits become null."""
+    if not isinstance(value, str):  # of six digits or fewer
+        return value
+    day, clock = date.fromisoformat(value[:10]), value[11:19].split(":")
+    seconds = (day - date(1970, 1, 1)).days * 86_400 + int(clock[0]) * 3600 + int(clock[1]) * 60 + int(clock[2])
+    return value if -9_223_372_036 <= seconds < 9_223_372_036 else None
+
+
 def _cut(text: str, digits: int) -> str:
     return text[: len(text) - 9 + digits].rstrip(".")
 
@@ -311,7 +323,7 @@ def point_in_time(text: str, type: ColumnType) -> str:
 
 
 def oracle_duration(text: str) -> int:
-    """An interval in microseconds; a month has 30.4375 days."""
+    """An interval in microseconds, within 64 bits; a month has 30.4375 days."""
     sign = -1 if text.startswith("-") else 1
     if match := re.fullmatch(r"[+-]?(\d+)-(\d+)", text):
         return sign * (int(match[1]) * 12 + int(match[2])) * 2_629_800_000_000
@@ -319,9 +331,11 @@ def oracle_duration(text: str) -> int:
     if match is None:
         raise ValueError(f"{text!r} is no interval")
     seconds = int(match[1]) * 86_400 + int(match[2]) * 3600 + int(match[3]) * 60 + int(match[4])
-    return sign * (seconds * 1_000_000 + int((match[5] or "0").ljust(6, "0")[:6]))
+    us = sign * (seconds * 1_000_000 + int((match[5] or "0").ljust(6, "0")[:6]))
+    return max(-(2**63), min(2**63 - 1, us))
 
 
+FAR_YEARS: Final = "nanoseconds before 1677 and after 2262"
 _ZONED: Final = Reading(zoned, point_in_time, lost="names of time zones")
 _INTERVAL: Final = Reading(
     lambda value, type: int(value), lambda it, type: it if isinstance(it, int) else oracle_duration(it), lost="parts"
@@ -335,7 +349,7 @@ _ORACLE: Final = {
     "oracle number": Reading(fixed_point, plain),
     "oracle float": Reading(fixed_point, plain),
     "oracle date": Reading(lambda value, type: fine_moment(value, type, 0)),
-    "oracle timestamp": Reading(lambda value, type: fine_moment(value, type, 6)),
+    "oracle timestamp": Reading(lambda value, type: fine_moment(value, type, 6), within_64_bits, lost=FAR_YEARS),
     "oracle timestamp with time zone": _ZONED,
     "oracle timestamp with local time zone": Reading(lambda value, type: value.replace("T", " ").removesuffix("Z")),
     "oracle interval": _INTERVAL,
@@ -351,7 +365,7 @@ _SQLSERVER: Final = {
     "sqlserver time": Reading(lambda value, type: fine_time(value, type, 7)),
     "sqlserver datetime": Reading(lambda value, type: fine_moment(value, type, 3)),
     "sqlserver smalldatetime": Reading(lambda value, type: fine_moment(value, type, 3)),
-    "sqlserver datetime2": Reading(lambda value, type: fine_moment(value, type, 7)),
+    "sqlserver datetime2": Reading(lambda value, type: fine_moment(value, type, 7), within_64_bits, lost=FAR_YEARS),
     "sqlserver datetimeoffset": _ZONED,
     "sqlserver binary": Reading(in_base64),
     "sqlserver geometry": LEFT_OUT,
@@ -367,3 +381,38 @@ JSON: Final = Decoder(
     renewed=frozenset(("ts_ms", "ts_us", "ts_ns")),  # of reading; those in `source` stay (seen of Debezium 3.6)
     readings={**_MYSQL, **_POSTGRESQL, **_ORACLE, **_SQLSERVER},
 )
+
+
+def read_registered(value: bytes, options: Mapping[str, str] | None = None) -> Any:
+    """Reads a message in Confluent's wire format to what its JSON would be. Raises ValueError."""
+    id = ids.id_of(value)
+    schema = ids.known(id)
+    if schema is None:
+        raise ValueError(f"no schema is known here for the id {id}")
+    return as_json(read_avro(parsed_schema(schema), value[ids.PREFIX_BYTES :]))
+
+
+@cache
+def parsed_schema(text: str) -> Any:
+    return parse_schema(json.loads(ids.bare(text)))
+
+
+def as_json(value: Any) -> Any:
+    """A datum as the JSON converter writes it: numbers in their spelling, bytes in Base64; records of unions plain."""
+    match value:
+        case tuple():
+            return as_json(value[1])
+        case dict():
+            return {name: as_json(member) for name, member in value.items()}
+        case list():
+            return [as_json(item) for item in value]
+        case bytes():
+            return base64.b64encode(value).decode()
+        case float():
+            return FLOATS.get(repr(value)) or Number(repr(value))
+        case int() if not isinstance(value, bool):
+            return Number(value)
+    return value
+
+
+AVRO: Final = replace(JSON, parse=read_registered)

@@ -72,6 +72,10 @@ def _split(data: bytes) -> Records:
     return pa.record_batch([values], VALUES)
 
 
+# The schema of files of whole messages, a tombstone being null.
+MESSAGES: Final = ["null", "bytes"]
+
+
 def avro_records(file: IO[bytes]) -> Generator[Records, None, None]:
     """Records of an Avro object container. Raises SinkError."""
     import fastavro
@@ -85,8 +89,8 @@ def avro_records(file: IO[bytes]) -> Generator[Records, None, None]:
             stream.seek(0)
             for _ in range(block.num_records):
                 start = stream.tell()
-                fastavro.schemaless_reader(stream, schema, None)
-                values.append(data[start : stream.tell()])
+                datum = fastavro.schemaless_reader(stream, schema, None)
+                values.append(datum if schema == MESSAGES else data[start : stream.tell()])
             yield pa.record_batch([pa.array(values, pa.binary())], VALUES)
     except (ValueError, EOFError, IndexError, KeyError, TypeError) as error:
         raise SinkError(f"{file.name}: it is no Avro container, or ends within a block: {error}.") from None

@@ -184,8 +184,9 @@ def parts(text: str) -> tuple[int, int, int]:
 
 
 def interval_us(text: str) -> str:
+    """Microseconds; Java's cast of a larger number gives the greatest of 64 bits."""
     months, days, us = parts(text)
-    return str(months * MONTH_US + days * DAY_US + us)
+    return str(max(-(2**63), min(2**63 - 1, months * MONTH_US + days * DAY_US + us)))
 
 
 def iso_interval(text: str) -> str:

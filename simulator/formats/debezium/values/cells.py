@@ -205,6 +205,6 @@ def scaled(values: pa.Array, *, divisor: int = 1, factor: int = 1) -> pa.Array:
     return primitive(raw // divisor * factor, pa.int64(), nulls_of(values))
 
 
-def each(of: Callable[[Any], str]) -> Column:
+def each(of: Callable[[Any], str | None]) -> Column:
     """Applies a function once per distinct value."""
     return lambda array: distinct_text(array, of)

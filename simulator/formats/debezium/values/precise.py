@@ -14,6 +14,8 @@ from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import each, text_cell
 from simulator.wire.fields import Cell
 
+# The least number of nanoseconds that the connector makes: it checks whole seconds (`NanoTimestamp.toEpochNanos`).
+LEAST: Final = -9_223_372_036 * 10**9
 _ZONED: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))? (\S+)")
 
 
@@ -28,7 +30,11 @@ def nanoseconds(text: str) -> int:
 
 
 def _scaled(divisor: int) -> Cell:
-    return text_cell(each(lambda text: str(nanoseconds(text) // divisor)), quoted=False)
+    def number(text: str) -> str | None:
+        value = nanoseconds(text)
+        return str(value // divisor) if divisor > 1 or LEAST <= value < 2**63 else None
+
+    return text_cell(each(number), quoted=False)
 
 
 def _iso(text: str) -> str:

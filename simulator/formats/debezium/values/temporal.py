@@ -30,6 +30,9 @@ from simulator.wire.fields import Cell
 
 SIX_DIGITS: Final = ColumnType("datetime", 6)
 Typed = tuple[Schema, Cell]
+# Times in microseconds whose nanoseconds the connector makes: within 64 bits, the least a whole second.
+LEAST_US: Final = -9_223_372_036 * 10**6
+MOST_US: Final = (2**63 - 1) // 1000
 
 
 def date(mode: str) -> Typed:
@@ -61,7 +64,7 @@ def timestamp(mode: str, digits: int) -> Typed:
         case "connect":
             return connect.CONNECT_TIMESTAMP, number_cell(_ms)
         case "nanoseconds":
-            return connect.NANO_TIMESTAMP, number_cell(lambda array: scaled(real_us(array), factor=1000))
+            return connect.NANO_TIMESTAMP, number_cell(lambda array: nanoseconds(real_us(array)))
         case "adaptive" | "adaptive_time_microseconds" if digits <= 3:
             return connect.TIMESTAMP, number_cell(_ms)
     return connect.MICRO_TIMESTAMP, number_cell(real_us)
@@ -91,6 +94,16 @@ def within_day(array: pa.Array) -> pa.Array:
         return array
     nulls = nulls_of(array)
     return primitive(us, array.type, outside if nulls is None else outside | nulls)
+
+
+def nanoseconds(array: pa.Array) -> pa.Array:
+    """Microseconds in nanoseconds; null if these exceed 64 bits, since the connector cannot convert them."""
+    us = numbers(array)
+    outside = (us < LEAST_US) | (us > MOST_US)
+    if outside.any():
+        nulls = nulls_of(array)
+        array = primitive(us, pa.int64(), outside if nulls is None else outside | nulls)
+    return scaled(array, factor=1000)
 
 
 def _us(array: pa.Array) -> pa.Array:

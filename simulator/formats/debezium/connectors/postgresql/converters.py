@@ -182,9 +182,10 @@ class Converters:
         schema, cell = temporal.timestamp(self.times, digits)
         if schema.type == "string":
             return schema, text_cell(lambda array: cell.text(_ordinary(array)))
+        if schema == connect.NANO_TIMESTAMP:
+            return schema, number_cell(lambda array: temporal.nanoseconds(_finite(array)))
         divisor = 1000 if schema in (connect.TIMESTAMP, connect.CONNECT_TIMESTAMP) else 1
-        factor = 1000 if schema == connect.NANO_TIMESTAMP else 1
-        return schema, number_cell(lambda array: cells.scaled(_finite(array), divisor=divisor, factor=factor))
+        return schema, number_cell(lambda array: cells.scaled(_finite(array), divisor=divisor))
 
     def _hstore(self) -> Typed:
         if self.options.hstore_handling == "map":

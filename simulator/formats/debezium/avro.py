@@ -1,0 +1,53 @@
+"""debezium-avro: the records of debezium-json in Confluent's wire format, as Confluent's Avro converter writes them.
+
+Debezium 3.6 with `io.confluent.connect.avro.AvroConverter` 7.0 (the converter's code; messages made by it). Apicurio's
+converter writes the same where it is set to Confluent's format (`apicurio.registry.as-confluent=true`).
+
+* A key or value is a zero, the id of its schema in four bytes, and the datum. Tombstones, and keys of tables without
+  one, have no bytes.
+* Schemas are those of Connect in Avro (`confluent/schema.py`). A table's schema changes with its columns, and so does
+  its id.
+* Without a registry the id of a schema is the checksum (CRC-32) of its text, without its first bit: decided here.
+* Names that Avro does not allow are refused, as the converter does: `schema.name.adjustment.mode=avro` and
+  `field.name.adjustment.mode=avro` change them in the connector, `scrub.invalid.names=true` in the converter.
+* Headers stay text and JSON: another converter makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.formats.debezium.confluent.schema import AvroSchemas
+from simulator.formats.debezium.confluent.writer import AvroKeys, AvroUnwrappedWriter, AvroWriter, Frames
+from simulator.formats.debezium.json import CONNECTORS, envelopes_of, layout_of
+from simulator.formats.debezium.options import AvroOptions, unwrapping
+from simulator.formats.debezium.writer import JsonWriter
+from simulator.formats.format import Format, Layout, Settings
+from simulator.model import STATEMENT, Kind
+from simulator.subjects.ids import Registered, SchemaIds
+
+
+def layout(settings: Settings[AvroOptions]) -> Layout:
+    options = settings.options
+    envelopes = envelopes_of("debezium-avro", settings)
+    frames = Frames(AvroSchemas(meta_data=options.meta_data, scrub=options.scrub), SchemaIds())
+    keys = AvroKeys(envelopes, frames)
+    writer: JsonWriter = AvroWriter(envelopes, keys, frames)
+    if options.transforms == "unwrap":
+        writer = AvroUnwrappedWriter(envelopes, keys, unwrapping(options), frames)
+    return replace(layout_of(envelopes, writer), container=Registered())
+
+
+FORMAT = Format(
+    id="debezium-avro",
+    title="Debezium Avro",
+    product="Debezium",
+    spec="Debezium 3.6, documentation of the connectors and their code; Confluent's Avro converter 7.0",
+    sources=tuple(CONNECTORS),
+    brokers=("kafka",),
+    sends=frozenset(Kind) - {STATEMENT},
+    silent=frozenset(),
+    settings=AvroOptions,
+    layout=layout,
+    binary=True,
+)

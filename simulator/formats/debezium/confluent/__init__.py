@@ -1,0 +1,1 @@
+"""Values, keys and schemas as Confluent's Avro converter writes them."""

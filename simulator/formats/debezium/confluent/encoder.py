@@ -1,0 +1,145 @@
+"""Envelopes and rows in Avro, from the fields that are declared for JSON and the schemas of Connect beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Delta, PackedBatch
+from simulator.formats.debezium.confluent import values
+from simulator.formats.debezium.schema import Schema
+from simulator.model import ABSENT, Column
+from simulator.text.json_style import JACKSON_BYTES
+from simulator.text.template import Choice, Piece
+from simulator.wire import avro
+from simulator.wire.columns import Dictionaries
+from simulator.wire.fields import Cell, Field, Members, PerChange, PerTable, Rows
+
+# The schema and the writer of a column.
+Typed = tuple[Schema, Cell]
+
+
+class AvroEncoder:
+    """Encodes messages about rows, from the fields of an object. Holds no state but caches. `typed` gives the schema
+    and writer of a column."""
+
+    def __init__(self, fields: Sequence[Field], typed: Callable[[Column], Typed]) -> None:
+        self.fields, self._typed = tuple(fields), typed
+        self._pools = Dictionaries()
+        self._columns: dict[Column, Typed] = {}
+
+    def pieces(self, packed: PackedBatch, schema: Schema) -> list[Piece]:
+        """The pieces of one value per message."""
+        if not packed.single:
+            raise TypeError("a format with one object a message must not pack rows")
+        return self._object(self.fields, schema, packed, _Images(self, packed.changes))
+
+    def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
+        """The pieces of row images alone, without a branch."""
+        return _Images(self, packed.changes).row(rows)
+
+    def typed(self, column: Column) -> Typed:
+        """The schema and writer of a column."""
+        if column not in self._columns:
+            self._columns[column] = self._typed(column)
+        return self._columns[column]
+
+    def _object(self, fields: Sequence[Field], schema: Schema, packed: PackedBatch, images: _Images) -> list[Piece]:
+        pieces: list[Piece] = []
+        for field, (name, member) in zip(fields, schema.fields, strict=True):
+            if field.name != name:
+                raise ValueError(f"the field {field.name!r} has the schema of {name!r}")
+            pieces += self._value(field.on(packed.changes.kind), member, packed, images)
+        return pieces
+
+    def _value(self, value: Any, schema: Schema, packed: PackedBatch, images: _Images) -> list[Piece]:
+        match value:
+            case PerTable():
+                return [values.datum(schema, json.loads(value.of(packed.changes.table, JACKSON_BYTES)))]
+            case Members():
+                return [values.branch(schema), *self._object(value.fields, schema, packed, images)]
+            case Rows():
+                return [values.branch(schema), *images.row(value)]
+            case PerChange():
+                return per_change(schema, value.of(packed.changes), len(packed))
+            case _ if value is ABSENT:
+                raise ValueError("a record has all members of its schema")
+        return [values.datum(schema, value)]
+
+    def column(self, typed: Typed, key: Column, array: pa.Array) -> list[Piece]:
+        """A column's values. Pools return with every batch and are kept."""
+        schema, cell = typed
+        if pa.types.is_dictionary(array.type):
+            pool = self._pools.of(
+                array.dictionary, key, lambda pool: avro.join(values.column(schema, cell, pool), len(pool))
+            )
+            encoded = pa.DictionaryArray.from_arrays(array.indices, pool)
+            return [avro.present(encoded, values.null(schema, cell)) if encoded.null_count else encoded]
+        return values.column(schema, cell, array)
+
+
+class _Images:
+    """The row images of one batch; what both have is made once."""
+
+    def __init__(self, encoder: AvroEncoder, batch: ChangeBatch) -> None:
+        self.encoder, self.batch = encoder, batch
+        self._after: dict[int, list[Piece]] = {}
+
+    def row(self, rows: Rows) -> list[Piece]:
+        positions = range(len(self.batch.table.columns)) if rows.columns is None else rows.columns(self.batch.table)
+        return [piece for i in positions for piece in self._member(rows.image, i)]
+
+    def _member(self, image: str, i: int) -> list[Piece]:
+        batch = self.batch
+        if batch.before is None or image != "before":
+            return self._of_after(i)
+        old = batch.before[i]
+        if old is None:
+            return self._of_after(i)
+        if isinstance(old, Delta) and pa.types.is_string(old.values.type):
+            return self._two_states(i, old)
+        return self._of(i, batch.full_before(i))
+
+    def _of_after(self, i: int) -> list[Piece]:
+        assert self.batch.after is not None
+        if i not in self._after:
+            self._after[i] = self._of(i, self.batch.after[i])
+        return self._after[i]
+
+    def _of(self, i: int, array: pa.Array) -> list[Piece]:
+        column = self.batch.table.columns[i]
+        return self.encoder.column(self.encoder.typed(column), column, array)
+
+    def _two_states(self, i: int, old: Delta) -> list[Piece]:
+        """A column of texts before an update, some rows of which differ from those after it."""
+        count = len(self.batch)
+        changed = np.full(count, -1, dtype=np.int32)
+        changed[old.rows] = np.arange(len(old.rows), dtype=np.int32)
+        same = np.arange(count, dtype=np.int32)
+        same[old.rows] = -1
+        return [
+            Choice(self._of_after(i), same, b"", count),
+            Choice(self._of(i, old.values), changed, b"", len(old.rows)),
+        ]
+
+
+def per_change(schema: Schema, value: Any, count: int) -> list[Piece]:
+    """One value per change: integers, or finished JSON text, a column or the pieces of one."""
+    if isinstance(value, np.ndarray):
+        return [values.branch(schema), avro.Longs(value.astype(np.int64, copy=False))]
+    if isinstance(value, pa.Array):
+        return [values.texts(schema, value)]
+    if len(value) == 1:
+        (only,) = value
+        return [values.datum(schema, json.loads(only))] if isinstance(only, str) else [values.texts(schema, only)]
+    # a text in quotes whose constants are escaped; what stands between them needs no escapes
+    first, *inner, last = value
+    if schema.type != "string" or not (str(first).startswith('"') and str(last).endswith('"')):
+        raise TypeError(f"pieces of a {schema.type}")
+    parts = [first[1:], *inner, last[:-1]]
+    plain = [json.loads(f'"{part}"') if isinstance(part, str) else part for part in parts]
+    return [values.branch(schema), avro.Sized(plain, count)]
