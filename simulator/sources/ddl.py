@@ -35,10 +35,12 @@ def widens(rules: Mapping[str, Rule], family: Callable[[ColumnType], str], old: 
 class Ddl(ABC):
     """The statements of a system. One that it does not have is "": it is not in its log, and takes no transaction.
 
+    `truncates` says whether there is TRUNCATE; without it a scenario's `truncate` deletes each row.
     `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
     that are there get its default.
     """
 
+    truncates = True
     places_columns = False
     fills_columns = True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from simulator.errors import UsageError
 from simulator.tables import CsvTable
 
 SYNTAX: Final = (
@@ -84,6 +85,14 @@ class SqlError(Exception):
 
 class Unsupported(Exception):
     """A statement, or a part of one, that the evaluator does not support: the text says what."""
+
+
+class UnreadLog(UsageError):
+    """A change in a server's log that cannot be read. `line`: the statement that made it."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
 
 
 class ServerError(SqlError):

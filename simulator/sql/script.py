@@ -16,9 +16,10 @@ from simulator.model import Table, TableId
 from simulator.sources.source import Source
 from simulator.sql import RECORDING
 from simulator.sql.catalog.servers import SERVERS
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import SqlError, UnreadLog, Unsupported
 from simulator.sql.memory import give_back
 from simulator.sql.parse.client import WORDS, Meta, Statement, split
+from simulator.sql.parse.secrets import masked
 from simulator.sql.server.url import WHEEL
 from simulator.sql.store.session import Session
 from simulator.stream.literal import recording
@@ -175,8 +176,12 @@ def source_of(script: Script, requested: str | None) -> Source:
             raise UsageError(f"--source {requested}: {script.file} was recorded on {recorded}; leave it out.")
         return sources.find(recorded)
     meta = script.meta("source")
+    name = requested or (meta.argument if meta else _default(script))
     try:
-        source = sources.find(requested or (meta.argument if meta else _default(script)))
+        source = sources.find(name)
+        if script.engine and name == source.id:  # without a version it is the server's
+            server = sources.find(_default(script))
+            source = server if server.id == source.id else source
     except UsageError as error:
         if requested or meta is None:
             raise
@@ -300,9 +305,11 @@ def run_on_postgresql(
 ) -> Outcome[PostgresSession]:
     from simulator.sql.server.postgresql.run import PostgresRun
 
-    server = PostgresRun(script.engine, source, START_MS)
+    server = PostgresRun(script.engine, source, START_MS, leaves_out=force)
     try:
-        return _run(script, server, force, None, at_snapshot)
+        outcome = _run(script, server, force, None, at_snapshot)
+        outcome.errors += [f"{script.file}:{problem.line}: {problem}" for problem in server.left_out]
+        return outcome
     finally:
         server.close()
 
@@ -355,15 +362,19 @@ def _run(
                 if until is not None:
                     engine.read()
         except SqlError as error:
-            problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
-        except UsageError:
+            problem = ScenarioError(script.file, part.line, "", _masked(f"{error}: {_begin(part)}", part))
+        except ScenarioError:
             raise
+        except UsageError as error:
+            outcome.failure = _unread(script, part, error)
+            break
         except Exception as error:
-            problem = ScenarioError(script.file, part.line, "", _refusal(error, part, hint))
+            problem = ScenarioError(script.file, part.line, "", _masked(_refusal(error, part, hint), part))
             problem.__cause__ = error
         else:
-            warnings = dict.fromkeys(session.warnings)
-            outcome.warnings += [f"{script.file}:{part.line}: warning: {w}: {_begin(part)}." for w in warnings]
+            for warning in dict.fromkeys(session.warnings):
+                text = _masked(f"{warning}: {_begin(part)}", part)
+                outcome.warnings.append(f"{script.file}:{part.line}: warning: {text}.")
             session.warnings.clear()
             continue
         session.warnings.clear()
@@ -371,8 +382,17 @@ def _run(
             outcome.failure = problem
             break
         outcome.errors.append(str(problem))
-    engine.read()
+    try:
+        engine.read()
+    except UsageError as error:
+        outcome.failure = _unread(script, script.parts[-1], error)
     return outcome
+
+
+def _unread(script: Script, part: Statement | Meta, error: UsageError) -> ScenarioError:
+    """The end of a run whose log cannot be read any more; what was read before it stays."""
+    line = error.line if isinstance(error, UnreadLog) else part.line
+    return ScenarioError(script.file, line, "", str(error))
 
 
 def _refusal(error: Exception, part: Statement | Meta, hint: str) -> str:
@@ -382,6 +402,10 @@ def _refusal(error: Exception, part: Statement | Meta, hint: str) -> str:
         return f"{reason[:-1]}: {_begin(part)}."
     reason = "a statement nested so deeply" if isinstance(error, RecursionError) else reason
     return f"{reason} is not supported by the embedded engine: {_begin(part)}; {hint}."
+
+
+def _masked(text: str, part: Statement | Meta) -> str:
+    return masked(text, part.text) if isinstance(part, Statement) else text
 
 
 def _begin(part: Statement | Meta) -> str:

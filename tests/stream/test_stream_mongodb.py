@@ -244,7 +244,6 @@ def test_commands_of_a_script() -> None:
 @pytest.mark.parametrize(
     ("scenario", "sentence"),
     [
-        (scripted({"ddl": {"table": "t", "truncate": True}}), "MongoDB has no TRUNCATE"),
         (
             scripted({"ddl": {"table": "t", "rename_column": {"column": "id", "to": "key"}}}),
             "MongoDB's _id has no other name",

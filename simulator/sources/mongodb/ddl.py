@@ -23,8 +23,9 @@ def _command(**members: object) -> str:
 
 
 class MongodbDdl(Ddl):
-    """Documents that are there do not get a new field's default."""
+    """A collection is emptied with deleteMany({}). Documents that are there do not get a new field's default."""
 
+    truncates = False
     fills_columns = False
 
     def type_definition(self, type: ColumnType) -> str:
@@ -41,9 +42,6 @@ class MongodbDdl(Ddl):
     def drop_table(self, table: Table) -> str:
         """`{"drop": "orders"}`"""
         return _command(drop=table.id.name)
-
-    def truncate_table(self, table: Table) -> str:
-        raise UsageError("MongoDB has no TRUNCATE: delete the documents, or drop the collection.")
 
     def rename_table(self, table: Table, to: str) -> str:
         """`{"renameCollection": "shop.orders", "to": "shop.bills"}`"""

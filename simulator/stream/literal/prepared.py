@@ -102,7 +102,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: rows to insert, or rows to find (by column position and cell) and cells to set."""
+    """One statement: rows to insert, or rows to find (by column position and cell; without any: all) and cells to
+    set."""
 
     kind: str
     shape: Shape
@@ -198,6 +199,10 @@ class _Preparation:
 
     def _turn(self, path: Key, entry: ScriptEntry, ms: int) -> Turn:
         if entry.ddl is not None:
+            if entry.ddl.truncate and not self.source.ddl.truncates:
+                shape = self._shape((*path, "ddl", "table"), entry.ddl.table)
+                every_row = Statement("delete", shape, path, where=({},), paths=((*path, "ddl"),))
+                return Turn(ms, entry.name, (every_row,))
             return Turn(ms, entry.name, change=replace(self._change((*path, "ddl"), entry.ddl), path=(*path, "ddl")))
         statements: list[Statement] = []
         with all_problems() as part:

@@ -105,6 +105,8 @@ class Rows:
         paths: dict[tuple[int, ...], tuple[str | int, ...]] = {}
         for where, path in zip(statement.where, statement.paths, strict=True):
             values = {position: shape.literals[position].identity[cell] for position, cell in where.items()}
+            if not where:  # the table is emptied, which may be empty already
+                return [(key, path) for key in rows]
             if shape.table.primary_key:
                 key = tuple([values[position] for position in shape.table.key_positions])
                 keys = [key] if key in rows else []

@@ -149,18 +149,18 @@ class ServerRun:
     def read(self) -> None:
         """Append what the server has logged since the last call to the session's log."""
         if self._logged != self._at:
-            for event in binlog.events(self.control.packets(self._at, self._logged)):
+            start, self._at = self._at, self._logged
+            for event in binlog.events(self.control.packets(start, self._logged)):
                 self._follower.follow(event)
-            self._at = self._logged
 
     def _read_ddl(self) -> None:
         """Read the log of one statement. The catalogue shows the tables as its last DDL left them."""
         if self._logged != self._at:
-            events = list(binlog.events(self.control.packets(self._at, self._logged)))
+            start, self._at = self._at, self._logged
+            events = list(binlog.events(self.control.packets(start, self._logged)))
             last_ddl = max((i for i, event in enumerate(events) if is_ddl(event)), default=-1)
             for i, event in enumerate(events):
                 self._follower.follow(event, is_last_ddl=i == last_ddl)
-            self._at = self._logged
 
     def end(self) -> None:
         """Note the database that the script's session is in at its end."""

@@ -36,9 +36,11 @@ SELECT coalesce(json_agg(row_to_json(t)), '[]') FROM (
         'type', CASE WHEN coalesce(b.typnamespace, t.typnamespace) = 'pg_catalog'::regnamespace
             THEN format_type(coalesce(b.oid, t.oid), CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END)
             ELSE coalesce(b.typname, t.typname) END,
+        'kind', coalesce(e.typtype, b.typtype, t.typtype),
         'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e
             WHERE e.enumtypid = coalesce(b.oid, t.oid))) ORDER BY a.attnum)
       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = nullif(t.typbasetype, 0)
+        LEFT JOIN pg_type e ON e.typarray = coalesce(b.oid, t.oid)
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
     (SELECT json_agg(json_build_object('name', ic.relname, 'primary', i.indisprimary, 'columns',
         (SELECT json_agg(a.attname ORDER BY k.ordinal) FROM unnest(i.indkey) WITH ORDINALITY AS k(number, ordinal)
@@ -61,6 +63,10 @@ CREATE FUNCTION {SCHEMA}.record() RETURNS event_trigger LANGUAGE plpgsql SECURIT
 DECLARE
   table_oid oid; cells text; rows json; rewritten jsonb := '{{}}';
 BEGIN
+  IF NOT EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE NOT in_extension)
+    AND EXISTS (SELECT FROM pg_event_trigger_ddl_commands()) THEN
+    RETURN;  -- a statement of an extension's script
+  END IF;
   FOREACH table_oid IN ARRAY string_to_array(coalesce(current_setting('cdcsim.rewritten', true), ''), ',')::oid[] LOOP
     SELECT string_agg(format('CASE WHEN %1$I IS NOT NULL THEN format(''%%s'', %1$I) END', attname), ', '
       ORDER BY attnum) INTO cells FROM pg_attribute
@@ -101,6 +107,10 @@ class Decoding:
     def changes(self) -> list[tuple[int, bytes]]:
         """Positions and messages of the transactions committed since the last call."""
         return self.connection.rows(_CHANGES, self.slot, SCHEMA)
+
+    def end(self) -> int:
+        """The end of the log."""
+        return int(self.connection.value("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint"))
 
     def close(self) -> None:
         try:

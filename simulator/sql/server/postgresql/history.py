@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from simulator.errors import UsageError
 from simulator.model import INSERT, LogPositions, SchemaChangeKind, Table, TableId
 from simulator.sources.postgresql.ddl import ddl
 from simulator.sources.source import Source
@@ -54,7 +55,10 @@ class Session:
     Transactions have the commit times of the server's log, until the script sets its own clock (`-- @at`).
     """
 
-    def __init__(self, source: Source, start_ms: int) -> None:
+    def __init__(self, source: Source, start_ms: int, *, leaves_out: bool = False) -> None:
+        """`leaves_out`: tables that cannot be read are left out; else they raise UsageError."""
+        self.leaves_out, self.position = leaves_out, 0  # of the event that is being read
+        self.left_out: list[tuple[int, str]] = []  # positions and reasons
         self.source, self.start_ms = source, start_ms
         self.log, self.now_us, self.account = Log(), 0, ""
         self.warnings: list[str] = []
@@ -93,8 +97,8 @@ class Session:
         return (self.now_us - _STEP_US) // 1000
 
     def read(self, logged: Sequence[tuple[int, Event | None]]) -> None:
-        """Append whole transactions of the log, given as positions and events. Raises UsageError for a column whose
-        type is unknown."""
+        """Append whole transactions of the log, given as positions and events. Raises UsageError for what cannot be
+        read, at `position`."""
         begin, begin_position, events = Begin(0, 0), 0, list[Logged]()
         for position, event in logged:
             match event:
@@ -114,14 +118,17 @@ class Session:
         entries: list[Entry] = []
         positions = [begin_position]
         for position, event, relation in self._ddl_first(events):
+            self.position = position
             if isinstance(event, Truncate):
-                entries.append(self._truncate(event, ms))
+                truncate = self._truncate(event, ms)
+                entries += [] if truncate is None else [truncate]
             elif _is_ddl(relation):
                 entries += self._ddl(event, ms)
             else:
                 assert relation is not None
-                entries.append(self._change(event, relation, ms))
-                positions.append(position)
+                if event.oid not in self.catalog.unreadable:
+                    entries.append(self._change(event, relation, ms))
+                    positions.append(position)
         if entries:
             header = LogPositions(begin.xid, (*positions, end_position))
             self.log.transactions.append(Transaction(tuple(entries), ms, header=header))
@@ -133,7 +140,7 @@ class Session:
         for i, logged in enumerate(events):
             if isinstance(logged.event, Change) and not _is_ddl(logged.relation):
                 later = (j for j in range(i, len(events)) if j not in yielded and _is_ddl(events[j].relation))
-                while logged.event.oid not in self.rows:
+                while logged.event.oid not in self.rows and logged.event.oid not in self.catalog.unreadable:
                     yielded.add(j := next(later))
                     yield events[j]
             if i not in yielded:
@@ -145,7 +152,9 @@ class Session:
         """A DDL statement; nothing for statements about temporary tables."""
         logged: dict[str, Any] = dict(zip(COLUMNS, change.after or (), strict=True))
         touched, rewritten = json.loads(logged["objects"]), json.loads(logged["rewritten"])
+        known = set(self.catalog.unreadable)
         old = self.catalog.update(json.loads(logged["tables"]))
+        self._report_unreadable(known)
         new = self.catalog.tables
         numbers = sorted(oid for oid in old.keys() | new.keys() if old.get(oid) is not new.get(oid) or oid in touched)
         pairs = [(old.get(oid), new.get(oid)) for oid in numbers]
@@ -156,6 +165,8 @@ class Session:
             elif before is None:
                 self.rows[oid] = TrackedRows(after)
             elif self.rows[oid].reshape(after, rewritten.get(str(oid))):
+                for row in self.rows[oid].rows.values():
+                    self._check_numbers(after.table, row)
                 reshaped.append(TableRows(after.table, dict(self.rows[oid].rows)))
         if _TEMPORARY.match(logged["sql"]) and not pairs:
             return []
@@ -163,8 +174,28 @@ class Session:
         (first, last), *more = [(_table(before), _table(after)) for before, after in pairs] or [(None, None)]
         return [Ddl(kinds[0], self.database, first, last, logged["sql"], ms, kinds, tuple(more), tuple(reshaped))]
 
-    def _truncate(self, event: Truncate, ms: int) -> Ddl:
-        tables = [self.rows[oid].clear() for oid in event.oids]
+    def _report_unreadable(self, known: set[int]) -> None:
+        """Raises UsageError for tables that cannot be read, unless they are left out."""
+        for oid in self.catalog.unreadable.keys() - known:
+            if not self.leaves_out:
+                raise UsageError(f"{self.catalog.unreadable[oid]}.")
+            self.left_out.append((self.position, f"{self.catalog.unreadable[oid]}; the table's changes are left out."))
+
+    def _check_numbers(self, table: Table, row: Sequence[Cell]) -> None:
+        """Raises UsageError for NaN in a numeric with a precision."""
+        if "NaN" not in row:
+            return
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell == "NaN" and column.type.name == "numeric":
+                try:
+                    self.source.parse_values(["NaN"], column.type)
+                except ValueError as error:
+                    raise UsageError(f"{table.id}.{column.name}: {error}.") from None
+
+    def _truncate(self, event: Truncate, ms: int) -> Ddl | None:
+        tables = [self.rows[oid].clear() for oid in event.oids if oid not in self.catalog.unreadable]
+        if not tables:
+            return None
         sql = f"TRUNCATE TABLE {', '.join(ddl.table(table.id) for table in tables)}"
         sql += " RESTART IDENTITY" if event.options & RESTART_IDENTITY else ""
         sql += " CASCADE" if event.options & CASCADE else ""
@@ -201,6 +232,7 @@ class Session:
                 logged_before = () if event.before is None else tuple(sorted(identity))
         if event.after is not None:
             after = row(event.after, before or empty)
+            self._check_numbers(table, after)
             if UNCHANGED in event.after:
                 logged_after = tuple(
                     sorted(

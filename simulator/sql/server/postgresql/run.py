@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
 
 from simulator.errors import UsageError
 from simulator.sources.source import Source
-from simulator.sql.errors import ServerError
+from simulator.sql.errors import ServerError, UnreadLog
 from simulator.sql.parse.client import Statement
 from simulator.sql.server.postgresql import pgoutput
 from simulator.sql.server.postgresql.client import Copy, MetaCommand
@@ -17,6 +18,11 @@ from simulator.sql.server.postgresql.decoding import Decoding
 from simulator.sql.server.postgresql.history import Session
 from simulator.sql.server.url import engine_of
 
+if TYPE_CHECKING:
+    import psycopg
+
+# The SQLSTATE of what a server lacks.
+_NOT_SUPPORTED: Final = "0A000"
 _CONNECT: Final = re.compile(
     r"""\\c(?:onnect)?\s+(?:-reuse-previous=on\s+)?(?:"dbname='([^']+)'"|"([^"]+)"|([^\s"]+))"""
 )
@@ -27,10 +33,12 @@ _IGNORED: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
 class PostgresRun:
     """A server that runs a script in a new database. Raises UsageError if the server cannot be used."""
 
-    def __init__(self, url: str, source: Source, start_ms: int) -> None:
+    def __init__(self, url: str, source: Source, start_ms: int, *, leaves_out: bool = False) -> None:
         self.engine = engine_of(url)
         database = self.engine.database
-        self.session = Session(source, start_ms)
+        self.session = Session(source, start_ms, leaves_out=leaves_out)
+        # ends of statements in the log, and their lines
+        self._ends, self._lines = list[int](), list[int]()
         self._cluster: Cluster | None = None
         self._open: list[Connection | Decoding] = []
         self._before: tuple[set[str], set[str]] | None = None
@@ -41,7 +49,10 @@ class PostgresRun:
             main = Connection(self.engine)
             self._open.append(main)
             if main.source != str(source):
-                raise UsageError(f"the server is PostgreSQL {main.major}, and the source is {source}: change --source.")
+                raise UsageError(
+                    f"the server is PostgreSQL {main.major}, which is run as {main.source}, and the source is "
+                    f"{source}: leave --source out, or write --source {main.source}."
+                )
             main.check(database)
             self._before = main.databases(), main.roles()
             main.run(f"CREATE DATABASE {quoted(database)}")
@@ -80,9 +91,16 @@ class PostgresRun:
         except psycopg.Error as error:
             if self.script.client.broken:
                 raise UsageError(f"the server ended the session: {text_of(error)}.") from None
-            raise ServerError(error.sqlstate or "", text_of(error)) from None
+            raise ServerError(error.sqlstate or "", text_of(error) + self._advice(error)) from None
         finally:
             self.session.in_transaction = self.script.in_transaction
+            self._ends.append(self.decoding.end())
+            self._lines.append(part.line)
+
+    def _advice(self, error: psycopg.Error) -> str:
+        """The way out where the server of the wheel lacks an extension."""
+        missing = self._cluster is not None and error.sqlstate == _NOT_SUPPORTED and "extension" in text_of(error)
+        return " on the server of the wheel; --sql-engine postgresql://USER:PASSWORD@HOST:PORT names one" * missing
 
     def _meta(self, text: str) -> None:
         if _IGNORED.match(text):
@@ -96,8 +114,20 @@ class PostgresRun:
         self._enter(match[1] or match[2] or match[3])
 
     def read(self) -> None:
-        """Append what the server has logged since the last call to the session's log."""
-        self.session.read([(position, pgoutput.event(raw)) for position, raw in self.decoding.changes()])
+        """Append what the server has logged since the last call to the session's log. Raises UnreadLog."""
+        try:
+            self.session.read([(position, pgoutput.event(raw)) for position, raw in self.decoding.changes()])
+        except UsageError as error:
+            raise UnreadLog(self._line(self.session.position), str(error)) from None
+
+    def _line(self, position: int) -> int:
+        """The line of the statement that logged this position."""
+        return self._lines[min(bisect_right(self._ends, position), len(self._lines) - 1)]
+
+    @property
+    def left_out(self) -> list[UnreadLog]:
+        """Tables that were left out."""
+        return [UnreadLog(self._line(position), text) for position, text in self.session.left_out]
 
     def close(self) -> None:
         """Drop what the script created, unless `keep` is set."""

@@ -28,6 +28,10 @@ _ENDINGS: Final = (
 )
 
 
+# By pg_type.typtype.
+_KINDS: Final = {"c": "composite type", "r": "range type", "m": "multirange type"}
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
     """A table of the catalog. `numbers` are the column numbers, which renames keep; `missing` has, by number, the value
@@ -47,12 +51,18 @@ class Catalog:
     def __init__(self, source: Source, database: str, versions: dict[TableId, int]) -> None:
         self.source, self.database, self._versions = source, database, versions
         self.tables: dict[int, CatalogTable] = {}
+        self.unreadable: dict[int, str] = {}  # the reason, by oid, for tables with a column that cannot be read
         self._fields: dict[tuple[int, int], str] = {}
 
     def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, CatalogTable]:
-        """Set the current tables; returns the previous ones. Raises UsageError for an unknown type."""
-        old = self.tables
-        self.tables = {entry["oid"]: self._table(entry, old.get(entry["oid"])) for entry in listed}
+        """Set the current tables; returns the previous ones. Tables with a column of an unknown type are left out."""
+        old, self.tables = self.tables, {}
+        for entry in listed:
+            oid = entry["oid"]
+            try:
+                self.tables[oid] = self._table(entry, old.get(oid))
+            except UsageError as error:
+                self.unreadable[oid] = str(error)
         return old
 
     def _table(self, listed: Mapping[str, Any], old: CatalogTable | None) -> CatalogTable:
@@ -81,8 +91,14 @@ class Catalog:
         else:
             try:
                 type = replace(self.source.parse_type(listed["type"]), spelled="")
-            except UsageError as error:
-                raise UsageError(f"{id}.{name}: {error}") from None
+            except UsageError:
+                kind, type_name = _KINDS.get(listed["kind"], "type"), listed["type"]
+                if type_name.startswith("_"):  # PostgreSQL's own name of an array
+                    type_name = f"{type_name[1:]}[]"
+                raise UsageError(
+                    f"{id}.{name}: no format has values of the {kind} {type_name!r} here; declare the column with a "
+                    "type of PostgreSQL itself, such as text, or leave it out"
+                ) from None
         return Column(name, type, not listed["not_null"], field, default=listed["default"])
 
 
