@@ -18,8 +18,9 @@ SUCCESS, TOPIC_ROUTE, CLUSTER_INFO, SENDS = 0, 105, 106, (310, 320)
 class Cluster:
     """Every topic has `queues[broker]` queues at each broker; `stored` counts requests by broker and its queue.
 
-    `refusal` is what brokers answer to each message instead, `more` are further members of a topic's route, and `first`
-    is what the name server answers to the next requests instead.
+    `refusal` is what brokers answer to each message instead, `answers` what they answer to the next requests that they
+    store; `more` are further members of a topic's route, and `first` is what the name server answers to the next
+    requests instead.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -30,6 +31,7 @@ class Cluster:
         self.stored: Counter[tuple[str, int]] = Counter()
         self.refusal: Answer = None
         self.first: list[Answer] = []
+        self.answers: list[Answer] = []
         self.names = stack.enter_context(server(self._name_server))
 
     def start(self, broker: str, queues: int) -> None:
@@ -38,6 +40,8 @@ class Cluster:
                 if self.refusal is not None:
                     return self.refusal
                 self.stored[broker, int(fields["e"])] += 1
+                if self.answers:
+                    return self.answers.pop(0)
             return SUCCESS, "", b""
 
         self.brokers[broker], self.queues[broker] = self._stack.enter_context(server(answer)), queues

@@ -23,7 +23,7 @@ from simulator.run.plan import Plan
 from simulator.run.processes.workers import WorkerEnded
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
-from simulator.sinks.ledger import Ints, Seconds
+from simulator.sinks.ledger import Ints, Place, Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block, SnapshotBlock, TurnBlock
 
@@ -84,6 +84,15 @@ class Summary:
         for name, count in counts.items():
             self.faults[name] = self.faults.get(name, 0) + count
         self.occurrences += occurrences[: MOST_OCCURRENCES - len(self.occurrences)]
+
+    def count_repeated(self, counts: Counter[Place]) -> None:
+        """Sets the counts of messages that were sent again."""
+        self.repeated = counts.total()
+        self.repeated_in = [
+            {"topic": topic, "partition": partition, "messages": count}
+            for (topic, partition), count in sorted(counts.items())
+            if count
+        ]
 
 
 class Stage(Generic[T]):
@@ -251,11 +260,7 @@ class Run:
             summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
             summary.seconds = time.monotonic() - started
             repeated = self.sink.ledger.repeated + (Counter() if self.resumed is None else self.resumed.repeated)
-            summary.repeated = repeated.total()
-            summary.repeated_in = [
-                {"topic": topic, "partition": partition, "messages": count}
-                for (topic, partition), count in sorted(repeated.items())
-            ]
+            summary.count_repeated(repeated)
             if self.resumed is not None:
                 self._keep(self.resumed, done=whole)
             self._report_progress(last=True)
@@ -394,8 +399,9 @@ class Run:
             if upto > at:
                 if self.resumed is not None and upto > noted:
                     soon = clock.wanted(self.elapsed + NOTE_SECONDS)
-                    noted = max(upto, min(int(np.searchsorted(counts, soon, side="right")), end))
-                    self.resumed.sending(messages.slice(at, noted - at), self.sink)
+                    later = max(upto, min(int(np.searchsorted(counts, soon, side="right")), end))
+                    self.resumed.sending(messages.slice(noted, later - noted), self.sink)
+                    noted = later
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
                 part = messages.slice(at, upto - at)
                 self._deliver(part, due=clock.due(counts[at:upto]), whole=whole)

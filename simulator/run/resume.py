@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
-from simulator.errors import UsageError
+from simulator.errors import SimulatorError, UsageError
 from simulator.model import OrderKey
 from simulator.order import following
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark, Lock
 from simulator.run.plan import Plan
-from simulator.sinks.ledger import Place, Position, by_partition
+from simulator.sinks.ledger import Ledger, Place, Position, by_partition
 from simulator.sinks.sink import FileState, Sink
 
 
@@ -51,11 +52,15 @@ class Resumed:
         self._mark = replace(self.before, done=False)
         # Messages sent again since an earlier part may have sent them already, in all parts of the run.
         self._repeated: Counter[Place] = Counter(self.before.repeated)
+        self._writing = threading.RLock()
+        self._is_over = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
+        with self._writing:
+            self._is_over = True
         self._lock.close()
 
     @property
@@ -67,6 +72,8 @@ class Resumed:
     def ask(self, sink: Sink) -> None:
         """Takes the position from the destination if it stores one. Raises UsageError if the destination has
         changed."""
+        ledger = sink.ledger
+        ledger.keep_repeated = lambda: self._keep_repeated(ledger)
         settings = sink.settings_of_places()
         if self.begins:
             self._mark = replace(self._mark, settings=settings)
@@ -141,14 +148,11 @@ class Resumed:
             if topic in names:
                 rows = (topics == names.index(topic)) & (partitions == partition)
                 wanted[rows & _below(batch, key, also=True)] = False
-        if self.before.sent is not None:
-            again = wanted & _below(batch, self.before.sent, also=True)
-            for place, rows in by_partition(batch):
-                self._repeated[place] += int(again[rows].sum())
         return batch if wanted.all() else MessageBatch(batch.columns.filter(pa.array(wanted)))
 
     def sending(self, batch: MessageBatch, sink: Sink) -> None:
-        """Notes that a batch may arrive from now on; call it before sending the batch."""
+        """Notes that a batch may arrive from now on, and counts its messages that an earlier part may have sent.
+        Call it once for each message, before sending it."""
         # the last message, but where faults let a partition wait
         turns = np.asarray(batch["turn"])
         last = batch.order_key(len(batch) - 1)
@@ -157,23 +161,41 @@ class Resumed:
         known = self._mark.partitions
         topics = {topic: sink.partitions(topic) for topic in batch["topic"].unique().to_pylist() if topic not in known}
         sent = last if self._mark.sent is None else max(self._mark.sent, last)
-        new = {name: FileState(0, "") for name in sink.new_files(sink.place(batch))}
+        batch = sink.place(batch)
+        new = {name: FileState(0, "") for name in sink.new_files(batch)}
         files = {**self._mark.files, **new}
-        self._mark = replace(self._mark, sent=sent, partitions={**known, **topics}, files=files)
-        self.save(sink)
+        with self._writing:
+            self._repeated.update(self._sent_before(batch))
+            self._mark = replace(self._mark, sent=sent, partitions={**known, **topics}, files=files)
+            self.save(sink)
+
+    def _sent_before(self, batch: MessageBatch) -> dict[Place, int]:
+        """Number of messages that an earlier part may have sent, by partition."""
+        if self.before.sent is None:
+            return {}
+        again = _below(batch, self.before.sent, also=True)
+        return {place: int(again[rows].sum()) for place, rows in by_partition(batch)} if again.any() else {}
 
     def save(self, sink: Sink, *, done: bool = False) -> None:
-        position = bookmark.merged(self.before.position, sink.ledger.position())
-        self._mark = replace(
-            self._mark,
-            position=position,
-            files={**self._mark.files, **sink.files()},
-            repeated=+(self._repeated + sink.ledger.repeated),
-            parts=[*self.before.parts, *([] if self.part is None else [self.part()])],
-            seconds=round(self.seconds(), 3),
-            done=done,
-        )
-        bookmark.write(self.file, self._mark)
+        with self._writing:
+            self._mark = replace(
+                self._mark,
+                position=bookmark.merged(self.before.position, sink.ledger.position()),
+                files={**self._mark.files, **sink.files()},
+                parts=[*self.before.parts, *([] if self.part is None else [self.part()])],
+                seconds=round(self.seconds(), 3),
+                done=done,
+            )
+            self._keep_repeated(sink.ledger)
+
+    def _keep_repeated(self, ledger: Ledger) -> None:
+        """Writes the file with the current count of repeated messages. A thread of the sink calls this before it sends
+        messages again: should the run be killed then, its count has them."""
+        with self._writing:
+            if self._is_over:  # another run may have the file now
+                raise SimulatorError("the run is over.")
+            self._mark = replace(self._mark, repeated=+(self._repeated + ledger.repeated))
+            bookmark.write(self.file, self._mark)
 
 
 def _below(batch: MessageBatch, key: OrderKey, *, also: bool = False) -> Any:

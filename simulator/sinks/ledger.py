@@ -159,15 +159,16 @@ class _Account:
 class Ledger:
     """Counts every message once. Safe for several threads.
 
-    `delivered`, `delivered_changes` and `failed` count messages whose outcome is known; `repeated` counts messages that
-    were sent again since it was unknown whether the broker had them, by topic and partition. `latencies`, if set, gets
-    the seconds from the due time of messages to their acknowledgement, one array at a time.
+    `delivered`, `delivered_changes` and `failed` count messages whose outcome is known. `latencies`, if set, gets the
+    seconds from the due time of messages to their acknowledgement, one array at a time. `keep_repeated`, if set, stores
+    the count of repeated messages before they are sent, in whichever thread sends them.
     """
 
     def __init__(self) -> None:
         self.sent = self.delivered = self.delivered_changes = self.failed = 0
-        self.repeated: Counter[Place] = Counter()
         self.latencies: Callable[[Seconds], None] | None = None
+        self.keep_repeated: Callable[[], None] | None = None
+        self._repeated: Counter[Place] = Counter()
         self._accounts: dict[Place, _Account] = {}
         self._failure: tuple[tuple[bool, OrderKey], str] | None = None
         self._gave_up: str | None = None
@@ -248,10 +249,13 @@ class Ledger:
                 where = f"topic {parcel.topic!r} partition {parcel.partition}"
                 self._failure = (dropped, key), f"{key} for {where} ({parcel.size(number)} bytes): {reason}"
 
-    def repeat(self, place: Place, count: int) -> None:
-        """Notes that `count` messages of a partition are sent again."""
+    def repeat(self, counts: Mapping[Place, int]) -> None:
+        """Counts messages of partitions that are about to be sent again. Raises SimulatorError if a resumable run
+        cannot store the count: the messages must not be sent then."""
         with self._lock:
-            self.repeated[place] += count
+            self._repeated.update(counts)
+        if self.keep_repeated is not None and any(counts.values()):  # without the lock: it asks for the counts
+            self.keep_repeated()
 
     def withhold(self, parcel: Parcel, number: int) -> None:
         """Notes that the messages of a parcel from this number on were never sent."""
@@ -272,6 +276,12 @@ class Ledger:
         self._gave_up = self._gave_up or reason
 
     # Questions
+
+    @property
+    def repeated(self) -> Counter[Place]:
+        """Messages that were sent again since it was unknown whether the broker had them, or were about to be."""
+        with self._lock:
+            return Counter(self._repeated)
 
     @property
     def open(self) -> int:

@@ -7,6 +7,7 @@ Spark brings buffers to the sender of their partition and sorts them by task and
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -54,6 +55,7 @@ class BrokerRun(SparkRun):
         super().__init__(session, job, **options)
         self._to = to
         self._sends: dict[Place, Sends] = {}
+        self._repeated: Counter[Place] = Counter()
 
     def cancels(self) -> bool:
         return False
@@ -96,8 +98,8 @@ class BrokerRun(SparkRun):
             next_turn=share.block(share.numbers[-1]).stop if share.numbers else todo.first,
             delivered=self.summary.delivered + sum(each.delivered for each in done),
             failed=self.summary.failed + sum(each.failed for each in done),
-            repeated=self.summary.repeated + self._repeated(sent),
         )
+        self._count_repeated(sent)
         for progress in done:
             place = progress.topic, progress.partition
             before = self._sends.get(place)
@@ -107,11 +109,14 @@ class BrokerRun(SparkRun):
             self.summary.failed = missing
             raise DeliveryFailed(failures[0]) if self.summary.delivered else SimulatorError(failures[0])
 
-    def _repeated(self, sent: Iterable[Sent]) -> int:
-        """Messages that may have been sent before: by a task that died, or by all of a stage that was begun anew."""
-        if self.jobs.again:
-            return sum(progress.sent for each in sent for progress in each.progress)
-        return sum(each.repeated for each in sent)
+    def _count_repeated(self, sent: Iterable[Sent]) -> None:
+        """Counts messages that may have been sent before: by tasks that died, by a stage that was begun anew, and over
+        connections that broke."""
+        for each in sent:
+            before = each.attempts + self.jobs.again
+            self._repeated.update({(p.topic, p.partition): before * p.sent for p in each.progress})
+            self._repeated.update({(topic, partition): count for topic, partition, count in each.repeated})
+        self.summary.count_repeated(self._repeated)
 
     def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
         return ((each, {}) for _, each in sorted(self._sends.items()))
@@ -180,11 +185,13 @@ def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Result of a sender. `repeated` messages were sent by an attempt that was not the first."""
+    """Result of a sender. The `attempts` before it may have sent all of it; `repeated` has the messages that this one
+    sent again itself, by topic and partition."""
 
     rendered: list[Summary]
     progress: list[Sends] = field(default_factory=list)
-    repeated: int = 0
+    attempts: int = 0
+    repeated: list[tuple[str, int, int]] = field(default_factory=list)
     failure: str | None = None
 
 
@@ -194,7 +201,7 @@ def send(broker: Broker, buffers: Iterable[Buffer]) -> Iterator[Sent]:
     What the broker refuses is part of the account, and is not tried again. A task that dies is: Spark gives another one
     all of its buffers, so that what the first one sent is there twice.
     """
-    again = task_context().attemptNumber() > 0
+    attempts = task_context().attemptNumber()
     rendered: list[Summary] = []
     sink: Sink | None = None
     failure: str | None = None
@@ -214,4 +221,5 @@ def send(broker: Broker, buffers: Iterable[Buffer]) -> Iterator[Sent]:
         if sink is not None:
             sink.close()
     progress = [] if sink is None else sink.ledger.progress()
-    yield Sent(rendered, progress, sum(each.sent for each in progress) if again else 0, failure)
+    repeated = [] if sink is None else [(*place, count) for place, count in sink.ledger.repeated.items()]
+    yield Sent(rendered, progress, attempts, repeated, failure)

@@ -9,10 +9,12 @@ import pytest
 from rocketmq_cluster import Cluster, server
 from sinks_contract import batch, one_sentence
 
-from simulator.errors import DeliveryFailed
+from simulator.errors import DeliveryFailed, UsageError
 from simulator.sinks.rocketmq.cluster import Cluster as Client
+from simulator.sinks.rocketmq.cluster import Queue
+from simulator.sinks.rocketmq.message import Outgoing
 from simulator.sinks.rocketmq.sink import RocketmqSink
-from simulator.sinks.rocketmq.url import parse_url
+from simulator.sinks.rocketmq.url import RocketmqUrl, parse_url
 
 # The words of SendMessageProcessor in apache/rocketmq for a store that takes nothing.
 DISK_FULL = (
@@ -73,6 +75,56 @@ def test_a_name_server_may_be_busy_or_away_for_a_moment(cluster: Cluster) -> Non
             sink.flush()
             assert not cluster.first
     assert (sink.delivered, sink.failed) == (2, 0)
+
+
+def test_what_may_be_stored_already_is_counted_before_it_is_sent_again(cluster: Cluster) -> None:
+    """Two requests are stored and not answered, the third is."""
+    cluster.start("broker-a", 1)
+    counts: list[tuple[int, int]] = []
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=120")) as sink:
+        sink.ledger.keep_repeated = lambda: counts.append((cluster.stored.total(), sink.ledger.repeated["t", 0]))
+        cluster.answers += [None, None]
+        sink.send(batch("t", [b"1", b"2"]))
+        sink.flush()
+    assert (sink.delivered, cluster.stored.total()) == (2, 3)
+    assert counts == [(1, 2), (2, 4)]
+
+
+def test_nothing_is_sent_again_whose_count_cannot_be_kept(cluster: Cluster) -> None:
+    def full() -> None:
+        raise UsageError("--resume position: it cannot be written: No space left on device.")
+
+    cluster.start("broker-a", 1)
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=120")) as sink:
+        sink.ledger.keep_repeated = full
+        cluster.answers += [None]
+        sink.send(batch("t", [b"1"]))
+        with pytest.raises(DeliveryFailed, match="No space left on device"):
+            sink.flush()
+    assert cluster.stored.total() == 1
+
+
+def test_what_the_library_did_not_store_is_counted_and_sent_by_the_native_client(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the library nobody knows whether the broker has the message."""
+
+    class Failing:
+        def __init__(self, url: RocketmqUrl) -> None:
+            self.url = url
+
+        def send(self, queue: Queue, message: Outgoing) -> bool:
+            return message.body != b"2"
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("simulator.sinks.rocketmq.sink.Producer", Failing)
+    cluster.start("broker-a", 1)
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=library")) as sink:
+        sink.send(batch("t", [b"1", b"2", b"3"]))
+        sink.flush()
+    assert (sink.delivered, cluster.stored.total(), sink.ledger.repeated) == (3, 1, {("t", 0): 1})
 
 
 @pytest.mark.parametrize(

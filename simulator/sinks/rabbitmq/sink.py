@@ -9,10 +9,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from simulator.batch import MessageBatch
-from simulator.errors import SinkError, UsageError
+from simulator.errors import SimulatorError, SinkError, UsageError
 from simulator.sinks.ledger import Parcel
 from simulator.sinks.rabbitmq.broker import Broker
 from simulator.sinks.rabbitmq.connection import Connection
@@ -72,6 +73,7 @@ class RabbitmqSink(Sink):
         }
         self._sent: deque[Sent] = deque()  # all that is not confirmed, in the order of the delivery tags
         self._sent_bytes = 0
+        self._unwritten = 0  # messages at the end of `_sent` of which the broker has no byte yet
         self._publications: dict[str, Publication] = {}
         self._declared: set[tuple[str, str]] = set()
         self._trouble: str | None = None
@@ -213,6 +215,7 @@ class RabbitmqSink(Sink):
         """Write messages, and wait while the window is full."""
         self._sent.extend(messages)
         self._sent_bytes += sum(len(message.frames) for message in messages)
+        self._unwritten = len(messages)
         try:
             if self._lost is not None:
                 raise self._lost
@@ -223,6 +226,7 @@ class RabbitmqSink(Sink):
         self._wait(lambda: self._connection.confirms.outstanding <= room and self._sent_bytes <= WINDOW_BYTES)
 
     def _write(self, messages: Sequence[Sent]) -> None:
+        self._unwritten = 0
         self._connection.publish(b"".join([message.frames for message in messages]), len(messages))
 
     # Answers
@@ -312,6 +316,9 @@ class RabbitmqSink(Sink):
                 self._trouble = self.broker.words(again)
                 time.sleep(BACK_OFF_SECS[min(attempt, len(BACK_OFF_SECS) - 1)])
                 attempt += 1
+            except SimulatorError as uncounted:  # nothing is sent again that no file counts
+                self._give_up(str(uncounted))
+                return
             else:
                 return
         what = "has blocked publishers" if blocked else "was away"
@@ -322,8 +329,8 @@ class RabbitmqSink(Sink):
         self._disconnect()
         self._connection = Connection(self.broker)
         self._lost = None
-        for place, count in Counter((each.parcel.topic, each.parcel.partition) for each in self._sent).items():
-            self.ledger.repeat(place, count)
+        again = islice(self._sent, len(self._sent) - self._unwritten)
+        self.ledger.repeat(Counter((each.parcel.topic, each.parcel.partition) for each in again))
         self._write(self._sent)
 
     def _disconnect(self, *, abort: bool = False) -> None:
@@ -344,7 +351,7 @@ class RabbitmqSink(Sink):
             self._reconnect()
             self._connection.wait(lambda: not self._connection.confirms.outstanding, LEAVE_SECS)
             self._read_answers()
-        except self.broker.troubles:
+        except (SimulatorError, *self.broker.troubles):  # type: ignore[misc]
             pass  # they count as failed then
         if messages[bad:]:
             self._fail(messages[bad], f"{words}{remedy}")

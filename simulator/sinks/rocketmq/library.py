@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from simulator.errors import MissingPackage, OptionError, SinkError
 from simulator.sinks.rocketmq.cluster import Queue
-from simulator.sinks.rocketmq.message import Outgoing
+from simulator.sinks.rocketmq.message import Outgoing, Unexplained
 from simulator.sinks.rocketmq.native import NativeSender
 from simulator.sinks.rocketmq.url import RocketmqUrl
 
@@ -147,17 +147,25 @@ class Producer:
 
 
 class LibrarySender:
-    """A thread's sender, which uses the shared producer."""
+    """A thread's sender, which uses the shared producer. A message that the client did not store goes to the native one
+    until it is stored."""
 
     def __init__(self, producer: Producer, first: threading.Lock) -> None:
         self._producer, self._first = producer, first
-        self._begun = False
+        self._begun = self._falls_back = False
         self._fallback = NativeSender(producer.url)
 
+    def count(self, messages: Sequence[Outgoing]) -> int:
+        return 1
+
     def send(self, queue: Queue, messages: Sequence[Outgoing]) -> int:
-        """Stores the first message. Raises OSError, Refusal."""
-        if not self._send(queue, messages[0]):
+        """Stores the first message. Raises Unexplained, and then OSError and Refusal."""
+        if self._falls_back:
             self._fallback.send(queue, messages[:1])
+            self._falls_back = False
+        elif not self._send(queue, messages[0]):
+            self._falls_back = True
+            raise Unexplained
         return 1
 
     def _send(self, queue: Queue, message: Outgoing) -> bool:

@@ -15,6 +15,10 @@ class NotStorable(DeliveryFailed):
     """RocketMQ has no form for the message."""
 
 
+class Unexplained(Exception):
+    """The client did not store a message, or does not know; the next attempt has the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     body: bytes

@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import Final
 
 from simulator.sinks.rocketmq.cluster import Queue
@@ -35,14 +36,14 @@ class NativeSender:
         # As Java's client marks messages: unique, by the process and a counter.
         self._mark, self._sent = secrets.token_hex(12).upper(), 0
 
+    def count(self, messages: Sequence[Outgoing]) -> int:
+        """Number of messages that fit into a request, at least one."""
+        sizes = accumulate(len(message.body) for message in messages[:MOST_MESSAGES])
+        return max(1, sum(size <= MOST_BYTES for size in sizes))
+
     def send(self, queue: Queue, messages: Sequence[Outgoing]) -> int:
-        """Store some messages, at least the first; how many. Raises OSError, and Refusal of the first."""
-        count, size = 0, 0
-        for message in messages[:MOST_MESSAGES]:
-            size += len(message.body)
-            if count and size > MOST_BYTES:
-                break
-            count += 1
+        """Stores the messages that fit into a request; returns how many. Raises OSError, and Refusal of the first."""
+        count = self.count(messages)
         if count > 1:
             try:
                 self._request(queue, SEND_BATCH, b"", b"".join(map(self._encoded, messages[:count])))

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from simulator.batch import MessageBatch
 from simulator.delivery.hashes import java_abs_mod, string_hash
-from simulator.errors import MissingPackage
+from simulator.errors import MissingPackage, SimulatorError
 from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.library import LibrarySender, Producer
-from simulator.sinks.rocketmq.message import NotStorable, Outgoing
+from simulator.sinks.rocketmq.message import NotStorable, Outgoing, Unexplained
 from simulator.sinks.rocketmq.native import NativeSender
 from simulator.sinks.rocketmq.remoting import MESSAGE_ILLEGAL, NO_PERMISSION, TOPIC_NOT_EXIST, Refusal, words
 from simulator.sinks.rocketmq.url import RocketmqUrl
@@ -45,8 +45,10 @@ REMEDIES: Final = {
 
 
 class Sender(Protocol):
-    """Stores messages in a queue, at least the first; returns how many. Raises OSError, Refusal."""
+    """`send` stores as many messages in a queue as `count` says; returns how many. After a failed request the next one
+    sends the same messages. Raises OSError, Refusal, Unexplained."""
 
+    def count(self, messages: Sequence[Outgoing]) -> int: ...
     def send(self, queue: Queue, messages: Sequence[Outgoing]) -> int: ...
     def close(self) -> None: ...
 
@@ -223,17 +225,26 @@ class RocketmqSink(Sink):
         except NotStorable as error:  # those before it are sent
             refusal = str(error)
         broken_at: float | None = None
-        attempt = unanswered = 0  # requests of which nobody knows whether they arrived
+        attempt = 0
+        uncounted = False  # whether a request may have arrived, and the next one does not count as repeated yet
         while at < end and not self._stopping.is_set():
             try:
+                if uncounted:
+                    count = sender.count(chunk.messages[at:end])
+                    self.ledger.repeat({(parcel.topic, parcel.partition): count})
+                    uncounted = False
                 count = sender.send(queue, chunk.messages[at:end])
+            except SimulatorError as error:
+                end, refusal = at, str(error)
+            except Unexplained:
+                uncounted = True
             except (OSError, Refusal) as error:
                 reason = words(error) if isinstance(error, OSError) else str(error)
                 if isinstance(error, Refusal) and error.code in REMEDIES:
                     end, refusal = at, f"the broker refused it: {reason}{REMEDIES[error.code]}"
                     break
                 self._trouble = f"{self.cluster}: {reason}"
-                unanswered += not isinstance(error, ConnectionRefusedError)
+                uncounted = uncounted or not isinstance(error, ConnectionRefusedError)
                 broken_at = time.monotonic() if broken_at is None else broken_at
                 if time.monotonic() - broken_at > self.url.outage_secs:
                     end, refusal = at, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
@@ -242,9 +253,7 @@ class RocketmqSink(Sink):
                 queue, attempt = self.cluster.found_again(queue), attempt + 1
             else:
                 at += count
-                if unanswered:
-                    self.ledger.repeat((parcel.topic, parcel.partition), unanswered * count)
-                    unanswered = 0
+                uncounted = False
                 if broken_at is not None:
                     self._trouble, broken_at, attempt = None, None, 0
                 self.ledger.acknowledge(parcel.topic, parcel.partition, chunk.number + at)
