@@ -12,6 +12,7 @@ from simulator.errors import UsageError
 from simulator.sinks.url import Options, public
 
 if TYPE_CHECKING:
+    from simulator.sinks.reading import Reader
     from simulator.sinks.sink import FileState, Sink
     from simulator.wire.avro import Container
 
@@ -40,6 +41,8 @@ class Transport(Generic[U]):
     * `form`: a URL as help texts and errors write it, such as `kafka://HOST:PORT/TOPIC`.
     * `parse`: a URL as a value; raises OptionError or UsageError. `open`: the sink of that value, connected; raises
       UsageError, MissingPackage, SinkError.
+    * `read`: a reader of the messages that were sent to that value; None: they cannot be read back. Raises what `open`
+      raises.
     * `broker`: the kind of broker, by which formats choose topics, keys, tags and headers; None: no broker.
     * `resumes`: a run can continue where an earlier one stopped.
     * `lines`: values are written as lines of text, and so can whole messages be (`--envelope`); `binary`: values may be
@@ -53,6 +56,7 @@ class Transport(Generic[U]):
     form: str
     parse: Callable[[str], U]
     open: Callable[[U, Contents], Sink]
+    read: Callable[[U], Reader] | None = None
     broker: str | None = None
     resumes: bool = False
     lines: bool = False

@@ -1,4 +1,5 @@
-"""Each format on each broker that its product writes to, read back by another client: all there, bytes, keys, order."""
+"""Each format on each broker that its product writes to, read back by another client and by `verify`: all there, bytes,
+keys, order."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.run.session import local_run
 from simulator.sinks import open_sink
+from simulator.truth.verify.verify import Expectation, verify_job
 
 CHANGES = int(os.environ.get("CDCSIM_CHANGES", "300"))
 PARTITIONS = 3  # those of `destination`
@@ -40,6 +42,9 @@ def test_every_message_of_a_format_arrives(broker: Any, format: str, request: py
     with open_sink(destination(broker, address, topic), properties=job.codec.layout.rabbitmq) as sink:
         local_run(job, sink, limits=limits)()
     wanted = expected(job, broker, topic, limits)
+    verdict = verify_job(job, destination(broker, address, topic), Expectation(limit=CHANGES))
+    assert verdict.ok, str(verdict)
+    assert verdict.right == sum(map(len, wanted.values()))
     found = contents(broker, address, topic, request)
     if broker == "rabbitmq":  # has no keys
         wanted = {number: [(None, value) for _, value in messages] for number, messages in wanted.items()}

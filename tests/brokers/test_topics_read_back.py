@@ -1,4 +1,5 @@
-"""Topics of a real Kafka read back: clean, in transactions, after a restart that sends again, and what is refused."""
+"""Topics and queues of real brokers read back: clean and unharmed, after a restart that sends again, and what is
+refused."""
 
 from __future__ import annotations
 
@@ -7,12 +8,25 @@ from typing import Any
 
 import pytest
 from kafka_client import make_topic
+from test_rabbitmq import connection
 
 import simulator
+from simulator.cli.commands.decode import decode
+from simulator.sinks import open_sink
 from simulator.truth.verify.findings import Wrong
 
-pytestmark = pytest.mark.broker("kafka")
 RUN: dict[str, Any] = {"route": "key", "snapshot": False}
+RABBITMQ = "amqp://{}/?queue={}&partitions=3&timeout_secs=60"
+KAFKA = pytest.mark.broker("kafka")
+
+
+def place(kind: str, request: pytest.FixtureRequest) -> str:
+    """The URL of a new topic with three partitions; the second word is a queue's type."""
+    broker, _, queue_type = kind.partition(" ")
+    address, topic = request.getfixturevalue(broker), f"verify_{uuid.uuid4().hex}"
+    if broker == "rabbitmq":
+        return f"{RABBITMQ.format(address, topic)}&queue_type={queue_type}"
+    return f"{broker}://{address}/{topic}?partitions=3&timeout_secs=60"
 
 
 @pytest.fixture
@@ -20,6 +34,7 @@ def url(kafka: str) -> str:
     return f"kafka://{kafka}/verify.{uuid.uuid4().hex}?partitions=3"
 
 
+@KAFKA
 @pytest.mark.parametrize("transactions", ["", "&exactly-once=true"])
 def test_a_topic_is_right(url: str, transactions: str) -> None:
     """Transactions leave marks among the offsets, which are no messages."""
@@ -29,17 +44,43 @@ def test_a_topic_is_right(url: str, transactions: str) -> None:
     assert verdict.right == verdict.read > 300
 
 
-def test_what_comes_again_after_a_restart(url: str) -> None:
-    """A run that goes on some turns before it ended: allowed where the product delivers at least once."""
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.broker(kind.split()[0]))
+        for kind in ("kafka", "rabbitmq classic", "rabbitmq quorum", "rabbitmq stream", "rocketmq")
+    ],
+)
+def test_reading_takes_nothing_away(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topic that is read twice has the same messages in the same order, with all that came again after a restart; and
+    the first of them can be looked at."""
+    # several consumers per queue
+    monkeypatch.setattr("simulator.sinks.rabbitmq.reader.PREFETCH", 5_000 if kind.endswith("stream") else 40)
+    monkeypatch.setattr("simulator.sinks.rabbitmq.reader.SILENCE_SECS", 1.5)
+    url = place(kind, request)
     simulator.publish("orders", "canal-json", url, turns=300, **RUN)
     simulator.publish("orders", "canal-json", url, start_at=240, turns=160, **RUN)
     allowed = simulator.verify("orders", "canal-json", url, turns=400, at_least_once=True, **RUN)
     assert allowed.ok, str(allowed)
     assert allowed.redelivered > 30
     strict = simulator.verify("orders", "canal-json", url, turns=400, **RUN)
-    assert strict.counts == {Wrong.DOUBLED: allowed.redelivered}
+    assert strict.counts == {Wrong.DOUBLED: allowed.redelivered}, str(strict)
+    assert decode.main([url, "-f", "canal-json", "-n", "2"], standalone_mode=False) == 0
+    again = simulator.verify("orders", "canal-json", url, turns=400, at_least_once=True, **RUN)
+    assert again.ok, str(again)
 
 
+@pytest.mark.broker("rabbitmq")
+def test_one_queue_of_several_topics(rabbitmq: str) -> None:
+    """A queue holds its topics' messages in stream order."""
+    url = f"amqp://{rabbitmq}/?topic={{table}}&queue=verify.{uuid.uuid4().hex}&timeout_secs=60"
+    simulator.publish("orders", "canal-json", url, turns=200, snapshot=False)
+    verdict = simulator.verify("orders", "canal-json", url, turns=200, snapshot=False)
+    assert verdict.ok, str(verdict)
+    assert verdict.right == verdict.read > 200
+
+
+@KAFKA
 def test_topics_that_allow_no_verdict(kafka: str) -> None:
     """A compacted topic, one that is not there, and one without messages."""
     topic = f"verify.{uuid.uuid4().hex}"
@@ -52,3 +93,41 @@ def test_topics_that_allow_no_verdict(kafka: str) -> None:
     make_topic(kafka, compacted, 1, cleanup_policy="compact")
     with pytest.raises(simulator.UsageError, match=r"is compacted .* so messages are missing that nobody lost"):
         simulator.verify("crud", "canal-json", f"kafka://{kafka}/{compacted}", limit=3)
+
+
+@pytest.mark.broker("rabbitmq")
+def test_queues_that_allow_no_verdict(rabbitmq: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue that is not there, one that others read, one of another type, and a URL that names none."""
+    monkeypatch.setattr("simulator.sinks.rabbitmq.reader.SILENCE_SECS", 1.5)
+    queue = f"verify.{uuid.uuid4().hex}"
+
+    def refused(error: type[Exception], words: str, options: str = "") -> None:
+        with pytest.raises(error, match=words):
+            simulator.verify("crud", "canal-json", f"amqp://{rabbitmq}/?timeout_secs=60{options}", limit=3)
+
+    refused(simulator.SinkError, f"no queue '{queue}'", f"&queue={queue}")
+    refused(simulator.UsageError, "the URL does not tell which messages", "&exchange=amq.direct")
+    refused(simulator.UsageError, "the URL does not tell which messages", f"&queue={queue}.{{tag}}")
+    simulator.publish("crud", "canal-json", f"amqp://{rabbitmq}/?queue={queue}&timeout_secs=60", limit=3)
+    refused(
+        simulator.UsageError, "rabbit_classic_queue: leave out queue_type=stream", f"&queue={queue}&queue_type=stream"
+    )
+    stream = f"&queue=stream.{queue}"
+    simulator.publish("crud", "canal-json", f"amqp://{rabbitmq}/?queue_type=stream&timeout_secs=60{stream}", limit=9)
+    words = "rabbit_stream_queue: is it a stream|has no messages"  # its count is some seconds old
+    refused(simulator.UsageError, words, stream)
+    with connection(rabbitmq) as other:
+        other.channel().basic_consume(queue, lambda *_: None)
+        refused(simulator.UsageError, "has 1 consumers, which take messages away", f"&queue={queue}")
+
+
+@pytest.mark.broker("rocketmq")
+def test_topics_of_rocketmq_that_allow_no_verdict(rocketmq: str) -> None:
+    topic = f"verify_{uuid.uuid4().hex}"
+    url = f"rocketmq://{rocketmq}/{topic}?partitions=2&timeout_secs=60"
+    with pytest.raises(simulator.SinkError, match=f"has no topic '{topic}'"):
+        simulator.verify("crud", "canal-json", url, limit=3)
+    with open_sink(f"{url}&client=native") as sink:
+        assert sink.partitions(topic) == 2
+    with pytest.raises(simulator.UsageError, match="has no messages, and 3 are expected there"):
+        simulator.verify("crud", "canal-json", url, limit=3)

@@ -209,7 +209,7 @@ def test_a_shuffled_file_loses_nothing(tmp_path: Path) -> None:
         ({"origin": "file:{}"}, "say how many partitions"),
         ({"origin": "file:{}?partitions=5"}, "are in other partitions than expected|none of the first"),
         ({"origin": "file:{}/nothing"}, "No such file"),
-        ({"origin": "redis://x/y"}, "messages are read from -, file, parquet, kafka"),
+        ({"origin": "redis://x/y"}, "messages are read from -, file, parquet, amqp, amqps, kafka, rocketmq"),
     ],
 )
 def test_other_input_is_one_sentence(options: dict[str, Any], words: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from simulator.errors import UsageError
 
 if TYPE_CHECKING:
     from simulator.formats.format import Codec
-    from simulator.truth.verify.comparison import Reader
+    from simulator.sinks.reading import Reader
 
 
 @cli.command()
@@ -48,7 +48,7 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     wrong = 0
     reader = open_reader(origin, prefix_bytes=prefix, binary=name.binary)
     try:
-        for place, message in islice(_messages(reader, origin), count):
+        for place, message in islice(_messages(reader), count):
             value = message["value"]
             head = _head(place, message, codec)
             if value is None:
@@ -67,27 +67,18 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     return 1 if wrong else 0
 
 
-def _messages(reader: Reader, origin: str) -> Iterator[tuple[tuple[str, int] | None, dict[str, Any]]]:
-    """Position of each message (None if unknown), and its members."""
-    if reader.single:
-        while (records := reader.take(("", 0), 1000)) is not None:
-            yield from ((None, message) for message in records.to_pylist())
-    elif reader.topic_pattern is None:
-        for place, records in reader.others():
-            yield from ((place, message) for message in records.to_pylist())
-    else:
-        if "{" in reader.topic_pattern or not reader.topic_pattern:
-            raise UsageError(f"decode {origin}: name one topic, as in kafka://localhost:9092/orders.")
-        for partition in range(reader.partitions(reader.topic_pattern)):
-            place = reader.topic_pattern, partition
-            while (records := reader.take(place, 1000)) is not None:
-                yield from ((place, message) for message in records.to_pylist())
+def _messages(reader: Reader) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
+    """Topic and partition of each message (an empty topic if unknown), and its members."""
+    if (topic := reader.topic()) is not None:
+        reader.partitions(topic)
+    for place, records in reader.others():
+        yield from ((place, message) for message in records.to_pylist())
 
 
-def _head(place: tuple[str, int] | None, message: dict[str, Any], codec: Codec) -> str:
+def _head(place: tuple[str, int], message: dict[str, Any], codec: Codec) -> str:
     from simulator.compare.members import key_text
 
-    parts = [] if place is None else [f"{place[0]}-{place[1]}"]
+    parts = [] if not place[0] else [f"{place[0]}-{place[1]}"]
     if (key := message.get("key")) is not None:
         parts.append(f"key {key_text(key, codec)}")
     parts += [

@@ -49,7 +49,8 @@ class Following:
 )  # fmt: skip
 @click.option(
     "--from", "origin", metavar="URL",
-    help="Read messages from kafka://HOST:PORT/TOPIC, file:DIR?partitions=N, parquet:DIR, a file, or - (stdin).",
+    help="Read messages from kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC, amqp://HOST/?queue=NAME, "
+    "file:DIR?partitions=N, parquet:DIR, a file, or - (stdin).",
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",

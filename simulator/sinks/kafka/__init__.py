@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.sinks.kafka.url import MAY_CHANGE, OPTIONS, KafkaUrl, parse_url
+from simulator.sinks.reading import Reader
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Contents, Transport
 
@@ -16,7 +17,13 @@ def _opened(url: KafkaUrl, contents: Contents) -> Sink:
     return open_kafka(url)
 
 
+def _read(url: KafkaUrl) -> Reader:
+    from simulator.sinks.kafka.reader import open_kafka_reader
+
+    return open_kafka_reader(url)
+
+
 KAFKA: Final = Transport(
-    form="kafka://HOST:PORT/TOPIC", parse=parse_url, open=_opened, broker="kafka", resumes=True, options=OPTIONS,
-    may_change=MAY_CHANGE, one_writer=("exactly-once",),
+    form="kafka://HOST:PORT/TOPIC", parse=parse_url, open=_opened, read=_read, broker="kafka", resumes=True,
+    options=OPTIONS, may_change=MAY_CHANGE, one_writer=("exactly-once",),
 )  # fmt: skip

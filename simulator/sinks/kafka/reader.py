@@ -13,9 +13,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
-from simulator.sinks.kafka.url import KafkaUrl, check_topic, parse_url, read_properties
+from simulator.sinks.kafka.url import KafkaUrl, check_topic, read_properties
+from simulator.sinks.reading import HEADERS, one_topic
 
-HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
 # Messages of a partition that wait before it is paused; also the most that are requested at once.
 MOST_WAITING: Final = 50_000
@@ -30,7 +30,6 @@ class KafkaReader:
     """The messages of topics. Raises SinkError where the broker cannot be used, UsageError for topics of which messages
     are gone."""
 
-    single = False
     prefix_bytes = 0
     columns: Sequence[str] = SCHEMA.names
 
@@ -64,6 +63,13 @@ class KafkaReader:
         self._waiting: dict[tuple[str, int], deque[Any]] = {}
         self._ended: set[tuple[str, int]] = set()
         self._paused: set[tuple[str, int]] = set()
+
+    def topic(self) -> str | None:
+        """The only topic that the URL names. Raises UsageError if it names none or several."""
+        return one_topic(self.topic_pattern, self.name)
+
+    def place(self, topic: str, partition: int) -> tuple[str, int]:
+        return topic, partition
 
     def partitions(self, topic: str) -> int:
         """The topic's partition count; its partitions are read from now on."""
@@ -161,10 +167,9 @@ class KafkaReader:
         self._consumer.close()
 
 
-def open_kafka_reader(url: str) -> KafkaReader:
-    """`kafka://HOST:PORT/TOPIC`, as `--to` takes it. Raises UsageError, SinkError, MissingPackage."""
-    parsed = parse_url(url)
-    return KafkaReader(parsed, read_properties(parsed.properties) if parsed.properties else {})
+def open_kafka_reader(url: KafkaUrl) -> KafkaReader:
+    """Raises UsageError, SinkError, MissingPackage."""
+    return KafkaReader(url, read_properties(url.properties) if url.properties else {})
 
 
 def _records(messages: Sequence[Any]) -> pa.RecordBatch:

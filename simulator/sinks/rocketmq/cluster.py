@@ -74,8 +74,7 @@ class Cluster:
         shall have. Raises UsageError for a name that RocketMQ does not take, SinkError."""
         if topic in self._queues:
             return self._queues[topic]
-        check_topic(topic)
-        wanted, found = self.url.partitions, self._asked(lambda: self._route(topic))
+        wanted, found = self.url.partitions, self.existing(topic)
         if not found:
             if wanted is None:
                 raise SinkError(
@@ -90,6 +89,11 @@ class Cluster:
             )
         self._queues[topic] = found
         return found
+
+    def existing(self, topic: str) -> list[Queue]:
+        """The topic's queues; none if there is no such topic. Raises UsageError, SinkError."""
+        check_topic(topic)
+        return self._asked(lambda: self._route(topic))
 
     def found_again(self, queue: Queue) -> Queue:
         """The queue where its broker is now: one that comes back may have another address."""

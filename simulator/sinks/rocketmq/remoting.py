@@ -23,6 +23,10 @@ from simulator.sinks.rocketmq.url import Login
 TOPIC_ROUTE: Final = 105
 CLUSTER_INFO: Final = 106
 UPDATE_TOPIC: Final = 17
+PULL: Final = 11
+BROKER_STATE: Final = 28
+MAX_OFFSET: Final = 30
+MIN_OFFSET: Final = 31
 SEND_MESSAGE: Final = 310
 SEND_BATCH: Final = 320
 
@@ -30,6 +34,9 @@ SUCCESS: Final = 0
 MESSAGE_ILLEGAL: Final = 13
 NO_PERMISSION: Final = 16
 TOPIC_NOT_EXIST: Final = 17
+# Answers of a pull without messages: PULL_NOT_FOUND, PULL_RETRY_IMMEDIATELY.
+NO_MESSAGE: Final = 19
+PULL_AGAIN: Final = 20
 # Stored, but not (yet) on disk or on a replica: FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT.
 STORED: Final = frozenset({SUCCESS, 10, 11, 12})
 # Refusals of the moment: SYSTEM_BUSY, SERVICE_NOT_AVAILABLE.

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.truth.verify.findings import Place, Verdict, Wrong
-from simulator.truth.verify.tape import MORE, Identity, Item, Records, Tape
+from simulator.sinks.reading import Place, Records
+from simulator.truth.verify.findings import Verdict, Wrong
+from simulator.truth.verify.tape import MORE, Identity, Item, Tape
 
 # Window ahead of each cursor that is searched for the other cursor's message; and the larger window, if none of the
 # next few messages is in the first.

@@ -7,7 +7,7 @@ processes. Memory is bounded: each partition keeps at most some tens of MiB, to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
-from simulator.sinks.ledger import Parcel
+from simulator.sinks.ledger import Ints, Parcel
+from simulator.sinks.reading import Place, Reader, Records
 from simulator.sinks.sink import Sink
 from simulator.truth.verify.alignment import Lane, Stray
-from simulator.truth.verify.findings import EXAMPLES, Place, Verdict, Wrong
+from simulator.truth.verify.findings import EXAMPLES, Verdict, Wrong
 from simulator.truth.verify.naming import MOST_CROSSED, Namer, alike, finding
-from simulator.truth.verify.tape import Item, Records
+from simulator.truth.verify.tape import Item
 
 # Bytes of expected messages that all partitions together keep behind the reading position.
 KEPT_BYTES: Final = 128 << 20
@@ -32,31 +33,6 @@ MISPLACED: Final = 100
 # Number of messages per read once no more are expected.
 REST: Final = 4096
 EXPECTED: Final = ("phase", "turn", "ordinal", "kind", "value", "key", "tag", "timestamp_ms", "headers")
-
-
-class Reader(Protocol):
-    """Source of the messages to verify. `name` is for people; `columns` are the columns that it knows of messages.
-
-    `single`: all topics and partitions are one stream of values. `topic_pattern`: the pattern in the URL.
-    `prefix_bytes`: number of bytes that values lack at their beginning.
-    """
-
-    name: str
-    single: bool
-    topic_pattern: str | None
-    columns: Sequence[str]
-    prefix_bytes: int
-
-    def partitions(self, topic: str) -> int:
-        """Partition count of a topic. Raises SinkError, UsageError."""
-
-    def take(self, place: Place, count: int) -> Records | None:
-        """Some of the next messages of a partition, at most `count`; empty: none for now; None: there are no more."""
-
-    def others(self) -> Iterator[tuple[Place, Records]]:
-        """The messages of partitions that `take` was never called for."""
-
-    def close(self) -> None: ...
 
 
 class Comparison(Sink):
@@ -87,14 +63,12 @@ class Comparison(Sink):
         return self._reader.partitions(topic)
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        if self._reader.single:
-            self._expect(("", 0), batch)
-        else:
-            for parcel in parcels:
-                part = batch
-                if len(parcel) != len(batch):
-                    part = MessageBatch(batch.columns.take(pa.array(parcel.rows)))
-                self._expect((parcel.topic, parcel.partition), part)
+        rows_by_place: dict[Place, list[Ints]] = {}
+        for parcel in parcels:
+            rows_by_place.setdefault(self._reader.place(parcel.topic, parcel.partition), []).append(parcel.rows)
+        for place, parts in rows_by_place.items():
+            rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+            self._expect(place, batch if len(rows) == len(batch) else MessageBatch(batch.columns.take(pa.array(rows))))
         self.ledger.acknowledge_all()
 
     def flush(self) -> None:

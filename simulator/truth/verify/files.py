@@ -20,14 +20,12 @@ import pyarrow.parquet as parquet
 
 from simulator.errors import SinkError, UsageError
 from simulator.sinks.files import in_file_names
-from simulator.truth.verify.findings import Place
-from simulator.truth.verify.tape import Records
+from simulator.sinks.reading import HEADERS, Place, Records
 
 CHUNK_BYTES: Final = 4 << 20
 # Limit of buffered envelopes of other partitions while one partition is requested; beyond it, none is returned for now.
 MOST_WAITING: Final = 200_000
 ENVELOPE: Final = frozenset(("topic", "partition", "key", "headers", "timestamp", "value"))
-HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 SCHEMA: Final = pa.schema(
     [
         ("value", pa.binary()),
@@ -38,6 +36,8 @@ SCHEMA: Final = pa.schema(
     ]
 )
 VALUES: Final = pa.schema([("value", pa.binary())])
+# Place of all messages of a stream without topics.
+ALL: Final = ("", 0)
 
 
 # ----------------------------------------------------------------------------------------------------- pieces of files
@@ -166,7 +166,6 @@ class _Buffered:
 class FolderReader:
     """Reader of a folder with files for each topic and partition."""
 
-    single = False
     topic_pattern: str | None = None
 
     def __init__(self, url: str, folder: Path, partitions: int | None, prefix_bytes: int) -> None:
@@ -188,6 +187,12 @@ class FolderReader:
         self.prefix_bytes = prefix_bytes if first.suffix == ".avro" else 0
         self._envelope = first.suffix == ".jsonl" and _is_envelope(first)
         self.columns: Sequence[str] = SCHEMA.names if self._envelope or first.suffix == ".parquet" else VALUES.names
+
+    def topic(self) -> str | None:
+        return None
+
+    def place(self, topic: str, partition: int) -> Place:
+        return topic, partition
 
     def partitions(self, topic: str) -> int:
         return self._partitions
@@ -271,7 +276,6 @@ def _batches(messages: Iterator[dict[str, Any]]) -> Iterator[Records]:
 class StreamReader:
     """Reader of values of all partitions in one stream of lines, or one Avro container: `-`, `file:NAME.jsonl`."""
 
-    single = True
     topic_pattern: str | None = None
     columns: Sequence[str] = VALUES.names
 
@@ -281,6 +285,12 @@ class StreamReader:
         self.name, self._file, self._partitions, self.prefix_bytes = name, file, partitions, prefix_bytes
         self._pieces = _Buffered(pieces)
 
+    def topic(self) -> str | None:
+        return None
+
+    def place(self, topic: str, partition: int) -> Place:
+        return ALL
+
     def partitions(self, topic: str) -> int:
         return self._partitions
 
@@ -288,7 +298,8 @@ class StreamReader:
         return self._pieces.take(count)
 
     def others(self) -> Iterator[tuple[Place, Records]]:
-        return iter(())
+        while (records := self._pieces.take(CHUNK_BYTES)) is not None:
+            yield ALL, records
 
     def close(self) -> None:
         self._file.close()
@@ -297,7 +308,6 @@ class StreamReader:
 class EnvelopeReader:
     """Reader of envelopes of all partitions in one stream of lines."""
 
-    single = False
     topic_pattern: str | None = None
     prefix_bytes = 0
     columns: Sequence[str] = SCHEMA.names
@@ -309,6 +319,12 @@ class EnvelopeReader:
         self._waiting: dict[Place, deque[dict[str, Any]]] = {}
         self._count = 0
         self._ended = False
+
+    def topic(self) -> str | None:
+        return None
+
+    def place(self, topic: str, partition: int) -> Place:
+        return topic, partition
 
     def partitions(self, topic: str) -> int:
         return self._partitions

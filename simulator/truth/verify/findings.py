@@ -5,11 +5,9 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from simulator.model import OrderKey
-
-Place: TypeAlias = tuple[str, int]  # topic and partition
 
 # Examples that a verdict keeps of each kind, by default.
 EXAMPLES: Final = 5
@@ -41,7 +39,7 @@ class Finding:
     count: int = 1
 
     def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}: {self.text}"
+        return f"{self.topic}-{self.partition}: {self.text}" if self.topic else self.text
 
 
 @dataclass(slots=True)

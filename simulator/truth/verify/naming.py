@@ -10,9 +10,10 @@ import orjson
 from simulator.errors import short
 from simulator.formats.options import parse_format
 from simulator.model import INSERT, Kind, OrderKey
+from simulator.sinks.reading import Place
 from simulator.truth.decoders import find, items_of
 from simulator.truth.decoders.change import Change, Decoder, Item, Mark, Statement
-from simulator.truth.verify.findings import Finding, Place, Wrong
+from simulator.truth.verify.findings import Finding, Wrong
 from simulator.truth.verify.tape import MORE
 from simulator.truth.verify.tape import Item as TapeItem
 

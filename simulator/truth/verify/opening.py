@@ -7,8 +7,9 @@ from itertools import chain
 from typing import IO, Final
 
 from simulator.errors import SinkError, UsageError, did_you_mean
+from simulator.sinks import schemes, transport
 from simulator.sinks.files import parse_folder
-from simulator.truth.verify.comparison import Reader
+from simulator.sinks.reading import Reader
 from simulator.truth.verify.files import (
     EnvelopeReader,
     FolderReader,
@@ -19,11 +20,11 @@ from simulator.truth.verify.files import (
     lines,
 )
 
-SCHEMES: Final = ("-", "file", "parquet", "kafka")
+FILES: Final = ("-", "file", "parquet")
 
 
 def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Reader:
-    """Opens `--from`: `-`, `file:DIR?partitions=6`, `parquet:DIR`, `kafka://HOST:PORT/TOPIC`, or a path.
+    """Opens `--from`: `-`, `file:DIR?partitions=6`, `parquet:DIR`, a path, or a broker's URL as `--to` takes it.
 
     `prefix_bytes`: bytes at the start of each value that Avro files omit. `binary`: values are not lines of text.
     Raises UsageError, SinkError.
@@ -33,12 +34,12 @@ def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Rea
         if sys.stdin is None:
             raise SinkError("--from -: there is no standard input.")
         return _stream("standard input", sys.stdin.buffer, 1, prefix_bytes, binary=binary)
-    if scheme == "kafka":
-        from simulator.sinks.kafka.reader import open_kafka_reader
-
-        return open_kafka_reader(url)
-    if "://" in url and scheme not in SCHEMES:
-        raise UsageError(f"--from {url}: messages are read from {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}")
+    if "://" in url:
+        if scheme in schemes() and (read := transport(scheme).read) is not None:
+            return read(transport(scheme).parse(url))
+        readable = (*FILES, *(name for name in schemes() if transport(name).read is not None))
+        hint = did_you_mean(scheme, readable)
+        raise UsageError(f"--from {scheme}: messages are read from {', '.join(readable)}.{hint}")
     if scheme not in ("file", "parquet") or url == scheme:
         url = f"file:{url}"
     folder = parse_folder(url)

@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Columns by name: `value`, and the known ones of `MORE`.
-Records: TypeAlias = pa.RecordBatch
+from simulator.sinks.reading import Records
+
+# Columns beside `value` that records may have.
 MORE: Final = ("key", "tag", "timestamp_ms", "headers")
 
 # Identity of a message: its value; its key if it is a tombstone.

@@ -13,7 +13,8 @@ from simulator.run.job import Job
 from simulator.run.plan import Limits
 from simulator.run.request import Subject
 from simulator.run.session import local_run
-from simulator.truth.verify.comparison import Comparison, Reader
+from simulator.sinks.reading import Reader
+from simulator.truth.verify.comparison import Comparison
 from simulator.truth.verify.findings import EXAMPLES, Verdict
 from simulator.truth.verify.opening import open_reader
 

@@ -1,0 +1,253 @@
+"""Topics of RocketMQ read back over the remoting protocol, each queue up to where it ended when reading began.
+
+Messages are pulled by their offsets, and no offset of a consumer group is stored: other consumers notice nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.errors import SinkError, UsageError
+from simulator.sinks.reading import HEADERS, one_topic
+from simulator.sinks.rocketmq.cluster import Cluster, Queue
+from simulator.sinks.rocketmq.message import NAME_END, VALUE_END
+from simulator.sinks.rocketmq.remoting import (
+    BROKER_STATE,
+    BUSY,
+    MAX_OFFSET,
+    MIN_OFFSET,
+    NO_MESSAGE,
+    PULL,
+    PULL_AGAIN,
+    Connection,
+    Refusal,
+    json_of,
+    words,
+)
+from simulator.sinks.rocketmq.url import RocketmqUrl
+
+SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("tag", pa.string()), ("headers", HEADERS)])
+# Messages of a pull; a broker gives fewer (`maxTransferCountOnMessageInMemory`: 32).
+AT_ONCE: Final = 2_000
+# The longest wait for a broker that is busy or away, and for its queues to reach the end of its log.
+PATIENCE_SECS: Final = 60.0
+WAIT_SECS: Final = 0.05
+# Properties of clients and brokers (MessageConst.java); the others are the message's headers.
+SYSTEM: Final = frozenset(
+    b"KEYS TAGS WAIT DELAY RETRY_TOPIC REAL_TOPIC REAL_QID TRAN_MSG PGROUP MIN_OFFSET MAX_OFFSET BUYER_ID CLUSTER"
+    b" ORIGIN_MESSAGE_ID TRANSFER_FLAG CORRECTION_FLAG MQ2_FLAG RECONSUME_TIME MSG_REGION TRACE_ON UNIQ_KEY"
+    b" EXTEND_UNIQ_INFO MAX_RECONSUME_TIMES CONSUME_START_TIME INNER_NUM INNER_BASE DUP_INFO __BORNHOST __SHARDINGKEY"
+    b" INNER_MULTI_DISPATCH INNER_MULTI_QUEUE_OFFSET TRANSACTION_CHECK_TIMES".split()
+)
+# Message.java: bits of `sysFlag`.
+COMPRESSED: Final = 1
+COMPRESSION: Final = {0: "zlib", 1: "lz4", 2: "zstd", 3: "zlib"}  # bits 8 to 10
+BORN_ON_V6: Final = 1 << 4
+STORED_ON_V6: Final = 1 << 5
+SHORT_TOPIC: Final = -626843481  # magic of a message whose topic has one byte for its length
+
+
+@dataclass(slots=True)
+class Progress:
+    """A queue, the offset of the next message to pull, its end, and messages that wait."""
+
+    queue: Queue
+    next: int
+    end: int
+    waiting: deque[tuple[bytes, Mapping[bytes, bytes]]] = field(default_factory=deque)
+
+
+class RocketmqReader:
+    """The messages of topics. Raises SinkError where the cluster cannot be used, UsageError for topics of which
+    messages are gone."""
+
+    prefix_bytes = 0
+
+    def __init__(self, url: RocketmqUrl) -> None:
+        self.name, self.topic_pattern = str(url), url.topic
+        # A tag in the URL is that of messages without one.
+        self.columns: Sequence[str] = [name for name in SCHEMA.names if name != "tag" or url.tag is None]
+        self._url = url
+        self._cluster = Cluster(replace(url, partitions=None))
+        self._cluster.connect()
+        self._connections: dict[str, Connection] = {}
+        self._queues: dict[tuple[str, int], Progress] = {}
+        self._counts: dict[str, int] = {}
+
+    def topic(self) -> str | None:
+        """The only topic that the URL names. Raises UsageError if it names none or several."""
+        return one_topic(self.topic_pattern, self.name)
+
+    def place(self, topic: str, partition: int) -> tuple[str, int]:
+        return topic, partition
+
+    def partitions(self, topic: str) -> int:
+        """The topic's queue count; their ends are those of now. Raises SinkError, UsageError."""
+        if topic not in self._counts:
+            if not (queues := self._cluster.existing(topic)):
+                raise SinkError(f"{self.name} has no topic {topic!r}.")
+            for address in {queue.address for queue in queues}:
+                self._await_index(address)
+            for queue in queues:
+                fields = {"topic": topic, "queueId": str(queue.number)}
+                first, end = (int(self._ask(queue, code, fields)[0]["offset"]) for code in (MIN_OFFSET, MAX_OFFSET))
+                if first > 0:
+                    raise UsageError(
+                        f"{self.name}: {topic}-{queue.index} begins at offset {first:,}: the broker has deleted what"
+                        " came before (retention), so nobody can tell whether it was right."
+                    )
+                self._queues[topic, queue.index] = Progress(queue, first, end)
+            self._counts[topic] = len(queues)
+        return self._counts[topic]
+
+    def take(self, place: tuple[str, int], count: int) -> pa.RecordBatch | None:
+        """Some of the next messages of a queue; None: there are no more. Raises SinkError."""
+        self.partitions(place[0])
+        if (progress := self._queues.get(place)) is None:
+            return None
+        deadline = time.monotonic() + PATIENCE_SECS
+        while not progress.waiting and progress.next < progress.end:
+            self._pull(progress)
+            if not progress.waiting:
+                if time.monotonic() > deadline:
+                    raise SinkError(f"{self.name} sent nothing of {place[0]}-{place[1]} for {PATIENCE_SECS:g} s.")
+                time.sleep(WAIT_SECS)
+        if not progress.waiting:
+            return None
+        taken = [progress.waiting.popleft() for _ in range(min(count, len(progress.waiting)))]
+        return _records(taken).select(self.columns)
+
+    def others(self) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
+        """The messages of queues on which none is expected."""
+        for place in list(self._queues):
+            while (records := self.take(place, AT_ONCE)) is not None:
+                yield place, records
+
+    def close(self) -> None:
+        while self._connections:
+            self._connections.popitem()[1].close()
+
+    def _pull(self, progress: Progress) -> None:
+        queue = progress.queue
+        fields = {
+            "consumerGroup": self._url.group,
+            "topic": queue.topic,
+            "queueId": str(queue.number),
+            "queueOffset": str(progress.next),
+            "maxMsgNums": str(min(AT_ONCE, progress.end - progress.next)),
+            "sysFlag": "4",  # with a subscription, and without storing an offset
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "0",
+            "subscription": "*",
+            "subVersion": "0",
+            "expressionType": "TAG",
+        }
+        try:
+            _, body = self._ask(queue, PULL, fields)
+        except Refusal as refusal:
+            if refusal.code not in (NO_MESSAGE, PULL_AGAIN):
+                raise SinkError(f"{self.name} refused to read {queue.topic!r}: {refusal}.") from None
+            return
+        for offset, message, properties in stored_messages(body, self.name):
+            if progress.next <= offset < progress.end:
+                progress.waiting.append((message, properties))
+                progress.next = offset + 1
+
+    def _await_index(self, address: str) -> None:
+        """Waits until the broker's queues have what it acknowledged: it stores messages before it indexes them."""
+        deadline = time.monotonic() + PATIENCE_SECS
+        queue = Queue("", 0, "", 0, address)
+        while time.monotonic() < deadline:
+            _, body = self._ask(queue, BROKER_STATE, {})
+            if int(json_of(body)["table"].get("dispatchBehindBytes", 0)) <= 0:
+                return
+            time.sleep(WAIT_SECS)
+
+    def _ask(self, queue: Queue, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
+        """The answer of a queue's broker, asked again while it is busy or away. Raises SinkError, and Refusal of a
+        pull."""
+        deadline = time.monotonic() + PATIENCE_SECS
+        for attempt in itertools.count():
+            try:
+                if (connection := self._connections.get(queue.address)) is None:
+                    connection = Connection(queue.address, self._url.login, self._url.connect_secs)
+                    self._connections[queue.address] = connection
+                    connection.wait_for(PATIENCE_SECS)
+                return connection.request(code, fields)
+            except Refusal as refusal:
+                if code == PULL and refusal.code not in BUSY:
+                    raise
+                reason = str(refusal)
+                if refusal.code not in BUSY:
+                    break
+            except OSError as error:
+                reason = words(error)
+                if (broken := self._connections.pop(queue.address, None)) is not None:
+                    with suppress(OSError):
+                        broken.close()
+            if time.monotonic() > deadline:
+                break
+            time.sleep(min(1.0, WAIT_SECS * 2**attempt))
+        raise SinkError(f"{self.name}: reading stopped: {reason}.")
+
+
+def stored_messages(data: bytes, name: str) -> Iterator[tuple[int, bytes, dict[bytes, bytes]]]:
+    """Offset in the queue, body and properties of messages as a broker stores them (MessageDecoder.java).
+
+    Raises SinkError for a compression other than zlib.
+    """
+    start = 0
+    while start < len(data):
+        (size, magic) = struct.unpack_from(">ii", data, start)
+        offset, _, flags = struct.unpack_from(">qqi", data, start + 20)
+        at = start + 48  # behind the time of birth
+        at += (20 if flags & BORN_ON_V6 else 8) + 8
+        at += (20 if flags & STORED_ON_V6 else 8) + 12
+        (length,) = struct.unpack_from(">i", data, at)
+        body = data[at + 4 : at + 4 + length]
+        at += 4 + length
+        at += 1 + data[at] if magic == SHORT_TOPIC else 2 + int.from_bytes(data[at : at + 2])
+        (length,) = struct.unpack_from(">h", data, at)
+        pairs = data[at + 2 : at + 2 + length].split(VALUE_END)
+        if flags & COMPRESSED:
+            if (kind := COMPRESSION.get(flags >> 8 & 7)) != "zlib":
+                raise SinkError(f"{name}: a body is compressed with {kind}; messages of cdcsim are with zlib.")
+            body = zlib.decompress(body)
+        properties = {}
+        for pair in pairs:
+            key, _, value = pair.partition(NAME_END)
+            if key:
+                properties[key] = value
+        yield offset, body, properties
+        start += size
+
+
+def _records(messages: Sequence[tuple[bytes, Mapping[bytes, bytes]]]) -> pa.RecordBatch:
+    headers = [
+        [
+            {"name": name.decode(errors="replace"), "value": value}
+            for name, value in properties.items()
+            if name not in SYSTEM
+        ]
+        for _, properties in messages
+    ]
+    tags = [properties.get(b"TAGS") for _, properties in messages]
+    return pa.record_batch(
+        [
+            pa.array([body for body, _ in messages], pa.binary()),
+            pa.array([properties.get(b"KEYS") for _, properties in messages], pa.binary()),
+            pa.array([tag and tag.decode(errors="replace") for tag in tags], pa.string()),
+            pa.array(headers, HEADERS),
+        ],
+        SCHEMA,
+    )
