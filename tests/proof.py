@@ -114,7 +114,7 @@ FAULTS: Final = (
     (
         "a run sends again after a restart",
         "`verify --at-least-once` tells it from doubling",
-        "brokers/test_topics_read_back.py::test_what_comes_again_after_a_restart",
+        "brokers/test_topics_read_back.py::test_reading_takes_nothing_away",
     ),
     (
         "a consumer ignores deletes, takes old rows",
