@@ -1,5 +1,35 @@
 // The editor of `cdcsim explore`. The page shows the messages; this asks the server for them when the text changes.
-function live(data, state, { el, choose, chosen }) {
+
+// Tokens that have a colour, by their class; a language's other words have none.
+const COLOURED = {
+  yaml: /(?<comment>(?<=^|\s)#.*)|(?<name>[\w.$-]+(?=:(?:\s|$)))|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<number>\b\d[\w.]*\b)/gm,
+  sql: /(?<comment>--.*|\/\*[\s\S]*?\*\/)|(?<text>'(?:[^'\\]|\\.|'')*'|"[^"]*"|`[^`]*`)|(?<number>\b\d[\w.]*\b)|(?<name>\b(?:add|alter|and|auto_increment|begin|by|change|column|commit|create|database|default|delete|drop|exists|foreign|from|if|in|index|insert|into|key|modify|not|null|on|or|primary|references|rename|rollback|schema|select|set|start|table|to|transaction|truncate|unique|update|use|values|where)\b)/gim,
+};
+
+function coloured(text, language, el) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(COLOURED[language])) {
+    const [name] = Object.entries(match.groups).find(([, found]) => found !== undefined);
+    parts.push(text.slice(end, match.index), el("span", { class: `token-${name}` }, match[0]));
+    end = match.index + match[0].length;
+  }
+  return [...parts, text.slice(end), "\n"]; // a last empty line has its height
+}
+
+// A text as a part of an address, and back: deflated, in URL-safe base64. The server reads the same (`live.shared`).
+async function packed(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+
+function live(data, state, { el, choose, chosen, writeAddress, show }) {
   const pause = 350; // milliseconds after the last key
   const facts = data.live;
   const drafts = facts.drafts;
@@ -7,20 +37,80 @@ function live(data, state, { el, choose, chosen }) {
   const storage = (name) => `${location.pathname}${name}`;
   for (const name of Object.keys(drafts)) drafts[name].text = sessionStorage.getItem(storage(name)) ?? drafts[name].text;
   let language = sessionStorage.getItem(storage("language")) ?? facts.language, timer = 0, asking = false, again = false, asked = "";
+  facts.file = () => drafts[language].file;
 
-  const text = el("textarea", { id: "draft", spellcheck: "false", autocapitalize: "off", autocomplete: "off",
-    maxlength: String(facts.characters), "aria-describedby": "state", oninput: () => { drafts[language].text = text.value; sessionStorage.setItem(storage(language), text.value); later(); } });
-  const picker = el("select", { id: "language", onchange: () => { language = picker.value; sessionStorage.setItem(storage("language"), language); text.value = drafts[language].text; ask(); } },
+  const text = el("textarea", { id: "draft", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
+    maxlength: String(facts.characters), "aria-describedby": "state", oninput: edited, onscroll: scrolled });
+  const numbers = el("pre", { id: "numbers", "aria-hidden": "true" }), colours = el("pre", { id: "colours", "aria-hidden": "true" });
+  const picker = el("select", { id: "language", onchange: () => { language = picker.value; sessionStorage.setItem(storage("language"), language); put(drafts[language].text); ask(); } },
     el("option", { value: "yaml" }, "a scenario in YAML"), el("option", { value: "sql" }, "a SQL script"));
+  const button = (id, name, onclick) => el("button", { type: "button", id, onclick }, name);
   const mistake = el("div", { id: "mistake", role: "alert", hidden: true });
   const status = el("p", { id: "state", role: "status" });
   const label = el("label", { for: "draft" }, `The messages follow what you type: the first ${facts.changes} row changes. A reload keeps the text; no file is written.`);
   document.getElementById("main").before(el("section", { id: "editor", "aria-label": "Editor" }, el("h2", {}, "Scenario"),
-    el("div", { class: "controls" }, el("label", {}, "Language", picker)), label, text, mistake, status));
-  document.querySelector('nav a[href="#types"]').remove();
+    el("div", { class: "controls" }, el("label", {}, "Language", picker), button("download", "Download", download), button("share", "Share", share)),
+    label, el("div", { id: "code" }, numbers, colours, text), mistake, status));
   document.title = document.querySelector("h1").textContent = `Explore ${data.scenario}`;
   picker.value = language;
-  text.value = drafts[language].text;
+  put(drafts[language].text);
+
+  function put(value) { text.value = value; coloursOf(); }
+  function coloursOf() {
+    colours.replaceChildren(...coloured(text.value, language, el));
+    numbers.textContent = text.value.split("\n").map((_, i) => i + 1).join("\n") + "\n";
+    scrolled();
+  }
+  function scrolled() {
+    colours.style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
+    numbers.style.transform = `translateY(${-text.scrollTop}px)`;
+  }
+  function edited() {
+    drafts[language].text = text.value;
+    sessionStorage.setItem(storage(language), text.value);
+    coloursOf();
+    writeAddress(); // without a shared text
+    later();
+  }
+
+  function download() {
+    const url = URL.createObjectURL(new Blob([text.value], { type: "text/plain" }));
+    el("a", { href: url, download: drafts[language].file.split("/").at(-1) }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  // The address of this view with the text in it. Another machine has another server, so the command is what is passed on.
+  async function share() {
+    state.draft = `${language}.${await packed(text.value)}`;
+    writeAddress();
+    const command = `cdcsim explore '${location.hash}'`;
+    state.draft = "";
+    try {
+      await navigator.clipboard.writeText(command);
+      status.textContent = "Copied: a command that opens this view, with this text, on any machine. The address bar has it, too.";
+    } catch { status.textContent = "The address bar has the text: cdcsim explore 'ADDRESS' opens it on any machine."; }
+  }
+
+  // The text of an address that was shared comes before the one that a reload keeps.
+  async function takeShared() {
+    const [name, text] = state.draft.split(".");
+    state.draft = "";
+    if (!(name in drafts)) return;
+    try { drafts[name].text = await unpacked(text); } catch { status.textContent = "The address has a text that cannot be read; copy it again, whole."; return; }
+    language = picker.value = name;
+    put(drafts[name].text);
+    edited();
+  }
+  addEventListener("hashchange", takeShared);
+
+  // Boundary values of a system's types, asked for once.
+  const wanted = new Set();
+  facts.types = async (system) => {
+    if (wanted.has(system)) return;
+    wanted.add(system);
+    const reply = await fetch(`${location.pathname}types/${system}`);
+    if (reply.ok) { data.types[system] = await reply.json(); show(); } else wanted.delete(system);
+  };
 
   // Formats and source systems need other messages; other choices only show the same ones differently.
   facts.chosen = (changes) => { if ("formats" in changes || "source" in changes || "base" in changes) ask(); };
@@ -80,5 +170,5 @@ function live(data, state, { el, choose, chosen }) {
     text.scrollTop = Math.max(0, text.scrollHeight * (line - 1) / lines.length - text.clientHeight / 2);
   }
 
-  ask();
+  if (state.draft) takeShared(); else ask();
 }

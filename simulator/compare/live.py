@@ -6,8 +6,12 @@ a request must name this host (which stops DNS rebinding), and a POST must come 
 
 from __future__ import annotations
 
+import base64
+import re
 import secrets
 import sys
+import zlib
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any, Final
@@ -15,13 +19,14 @@ from typing import Any, Final
 import orjson
 
 from simulator import __version__
-from simulator.compare.page import BASE, described, html_of
+from simulator.compare.page import BASE, described, html_of, types_of
 from simulator.compare.worker import MOST_CHANGES, Request, Worker
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS
 from simulator.formats.facts import EVENTS
 from simulator.run.scenario import Draft
+from simulator.sources import SOURCES
 from simulator.sources import find as find_source
 from simulator.sql import is_script
 from simulator.stream.scenario.shipped import shipped
@@ -76,6 +81,36 @@ def open_server(draft: Draft, port: int = 0) -> Server:
         raise UsageError(f"--port {port}: {error.strerror}; choose another port, or leave it out.") from None
 
 
+@cache
+def types(system: str) -> bytes:
+    """The boundary values of a system's types in all formats that read it, as JSON."""
+    return orjson.dumps(types_of(find_source(system), [name for name in FORMATS if system in find(name).sources]))
+
+
+def shared(address: str) -> Draft | None:
+    """The draft in an address that the page's Share has made, `…#messages?draft=yaml.eJy…`; None if it has none. Raises
+    UsageError."""
+    if not (match := re.search(r"[#?&]draft=(yaml|sql)\.([\w-]*)", address)):
+        return None
+    language, packed = match.groups()
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 4 * MOST_CHARACTERS)
+        text = data.decode()
+    except (ValueError, zlib.error):
+        text = ""
+    if not text or not unpacker.eof:
+        raise UsageError("the address has a scenario that cannot be read; copy it again, whole.")
+    return Draft(text, f"scenario.{language}")
+
+
+def view_of(address: str) -> str:
+    """What an address chooses beside the draft: `#messages?event=3`; empty for a scenario's name."""
+    return (
+        re.sub(r"([?&])draft=[\w.-]*&?", r"\1", "#" + address.partition("#")[2]).rstrip("?&") if "#" in address else ""
+    )
+
+
 def facts(draft: Draft) -> dict[str, Any]:
     """The data of the page; the page requests messages later."""
     systems = dict.fromkeys(source for name in FORMATS for source in find(name).sources)
@@ -122,10 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.headers["Host"] not in self.server.hosts:
             self._send(403, b"This server is for the browser of its own machine.", "text/plain")
-        elif self.path != self.server.path:
-            self._send(404, b"Open the address that cdcsim explore printed.", "text/plain")
-        else:
+        elif self.path == self.server.path:
             self._send(200, self.server.page, "text/html")
+        elif self.path.startswith(f"{self.server.path}types/") and (system := self.path.rpartition("/")[2]) in SOURCES:
+            self._send(200, types(system), "application/json")
+        else:
+            self._send(404, b"Open the address that cdcsim explore printed.", "text/plain")
 
     def do_POST(self) -> None:
         host, size = self.headers["Host"], self.headers["Content-Length"] or ""

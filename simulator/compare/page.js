@@ -5,13 +5,17 @@
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const data = JSON.parse(await new Response(stream).text());
   const formats = Object.keys(data.formats);
+  // Products in the order of their formats, each with a colour of the palette.
+  const products = [...new Set(formats.map((id) => data.formats[id].product))];
+  const hue = (product) => `--hue: var(--hue-${products.indexOf(product) % 8})`;
   const described = Object.fromEntries(
     formats.map((id) => [id, Object.fromEntries(data.formats[id].members.map((m) => [m.member, m]))]));
 
   // What is chosen: the address bar has what differs from the defaults, so that a view can be linked to and reloaded.
-  const narrow = matchMedia("(max-width: 600px)").matches;
+  const screen = matchMedia("(max-width: 600px)");
+  const narrow = () => screen.matches;
   const defaults = { source: data.live ? "" : "mysql" in data.sources ? "mysql" : Object.keys(data.sources)[0], kind: "", event: "", base: data.base,
-    formats: null, type: "", differing: "", sent: "indented", search: "", eventSource: "", broker: "", theme: "" };
+    formats: null, type: "", differing: "", sent: "indented", search: "", eventSource: "", broker: "", theme: "", draft: "" };
   const state = { ...defaults };
   let address = "messages"; // the view, and what of it: `format/dts-avro`
   function readAddress() {
@@ -49,24 +53,44 @@
   }
   const sources = () => Object.entries(data.sources).map(([id, title]) => [id, id ? `${id} (${title})` : title]);
 
+  const head = (id) => el("th", { scope: "col", class: "format", style: hue(data.formats[id].product) },
+    el("a", { href: "#format/" + encodeURIComponent(id) }, id), el("span", { class: "product" }, data.formats[id].product));
+
   // The live page asks for the messages of the formats that are chosen; the others are offered all the same.
   function offered() {
     return formats.filter((id) => data.live ? data.formats[id].sources.includes(data.live.system) : data.messages[state.source][0].messages[id]);
   }
   function chosen() {
     const first = ["canal-json", "dts-canal-json", "drs-json", "oms-default", "cloudcanal-json"];
-    const picked = state.formats ?? (offered().length > first.length ? first : offered()).slice(0, narrow ? 2 : undefined); // as many as fit a screen
+    const picked = state.formats ?? (offered().length > first.length ? first.slice(0, narrow() ? 2 : undefined) : offered());
     const shown = offered().filter((id) => picked.includes(id));
     const list = state.formats ? shown : shown.length ? shown : offered().slice(0, 4);
-    return list.includes(state.base) ? [state.base, ...list.filter((id) => id !== state.base)] : list;
+    const ordered = list.includes(state.base) ? [state.base, ...list.filter((id) => id !== state.base)] : list;
+    return narrow() ? ordered.slice(0, 2) : ordered; // as many as fit a screen
   }
 
+  const folded = {}; // groups that the reader opened or closed
   function checklist() {
     const now = chosen();
-    const boxes = offered().map((id) => el("label", {}, el("input", { type: "checkbox", value: id, checked: now.includes(id),
-      onchange: () => choose({ formats: [...document.querySelectorAll("#formats-list input:checked")].map((box) => box.value) }) }), id));
+    const box = (id) => el("label", {}, el("input", { type: "checkbox", value: id, checked: now.includes(id),
+      onchange: () => choose({ formats: [...document.querySelectorAll("#formats-list input:checked")].map((box) => box.value) }) }), id);
+    const groups = products.map((product) => [product, offered().filter((id) => data.formats[id].product === product)]).filter(([, ids]) => ids.length);
     const all = (list) => el("button", { type: "button", onclick: () => choose({ formats: list }) }, list.length ? "All" : "None");
-    return el("fieldset", { id: "formats-list" }, el("legend", {}, "Formats"), ...boxes, all(offered()), " ", all([]));
+    return el("fieldset", { id: "formats-list" }, el("legend", {}, "Formats, by product"), el("div", { class: "groups" }, ...groups.map(([product, ids]) =>
+      el("details", { style: hue(product), open: folded[product] ?? false, ontoggle: (e) => { folded[product] = e.target.open; } },
+        el("summary", {}, product, el("span", { class: "of" }, ` ${ids.filter((id) => now.includes(id)).length} of ${ids.length}`)), ...ids.map(box)))),
+      all(offered()), " ", all([]));
+  }
+
+  // Two formats fit a narrow screen: these.
+  function pair() {
+    const now = chosen(), other = (i) => now[1 - i];
+    const picker = (label, i) => el("label", {}, label, el("select", { id: i ? "pick-right" : "pick-left", onchange: (e) => {
+      const both = i ? [now[0], e.target.value] : [e.target.value, now[1]];
+      choose({ formats: both.filter(Boolean), base: both[0] ?? both[1] });
+    } }, ...products.map((product) => [product, offered().filter((id) => data.formats[id].product === product)]).filter(([, ids]) => ids.length).map(([product, ids]) =>
+      el("optgroup", { label: product }, ...ids.map((id) => el("option", { value: id, selected: id === now[i], disabled: id === other(i) }, id))))));
+    return el("div", { class: "controls pair" }, picker("Compare", 0), picker("with", 1));
   }
 
   function choose(changes) {
@@ -109,23 +133,33 @@
     const list = events();
     const event = list[Number(state.event || Math.max(0, list.findIndex((e) => e.kinds.includes("update"))))] ?? list[0];
     const ids = chosen().filter((id) => !event || event.messages[id]);
-    main.append(el("h2", {}, "Messages"), el("p", { class: "intro" }, "One change, and the message that each product sends about it. Choose a step, a source system and formats; point at a member to read what it holds."),
-      el("details", { id: "choices", open: !narrow }, el("summary", {}, "Source, formats and rows"), el("div", { class: "controls" },
+    const choices = el("details", { id: "choices", open: folded.choices ?? !narrow(), ontoggle: (e) => { folded.choices = e.target.open; } },
+      el("summary", {}, narrow() ? "Source, rows and search" : "Source, formats and rows"), el("div", { class: "controls" },
         select("Source system", "source", sources()),
         select("Kind of event", "kind", [["", "all"], ...kinds.map((kind) => [kind, kind])]),
-        select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]]),
+        ...(narrow() ? [] : [select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]])]),
         select("Message as sent", "sent", [["indented", "indented"], ["raw", "byte for byte"], ["hidden", "hidden"]]),
         select("Rows", "differing", [["", "all"], ["yes", "differences only"]]),
         el("label", {}, "Search members and meanings", el("input", { type: "search", id: "search", value: state.search,
-          oninput: (e) => { state.search = e.target.value; writeAddress(); search(); } }))), checklist()));
+          oninput: (e) => { state.search = e.target.value; writeAddress(); search(); } }))), ...(narrow() ? [] : [checklist()]));
+    main.append(el("h2", {}, "Messages"), el("p", { class: "intro" }, "One change, and the message that each product sends about it. Choose a step and formats; point at a member to read what it holds."));
+    if (event) {
+      const timeline = el("ol", { id: "timeline", "aria-label": "Steps of the scenario" }, ...list.map((e, i) => el("li", {}, el("button", { type: "button", id: "step-" + i,
+        "aria-current": e === event && "step", title: e.name, onclick: () => choose({ event: String(i) }) }, e.step ?? e.name))));
+      main.append(el("pre", { class: "change", "aria-label": "The change" }, event.change), timeline);
+      const left = (node) => node.getBoundingClientRect().left;
+      timeline.scrollLeft = left(timeline.querySelector("[aria-current]")) - left(timeline) - 24; // where the steps are one line
+    }
+    if (narrow()) main.append(pair());
+    main.append(choices);
     if (!event) { main.append(el("p", { class: "count" }, "No events.")); return; }
-    main.append(el("pre", { class: "change", "aria-label": "The change" }, event.change),
-      el("ol", { id: "timeline", "aria-label": "Steps of the scenario" }, ...list.map((e, i) => el("li", {}, el("button", { type: "button", id: "step-" + i,
-        "aria-current": e === event && "step", title: e.name, onclick: () => choose({ event: String(i) }) }, e.step ?? e.name)))));
     const most = Math.max(0, ...ids.map((id) => event.messages[id].filter(Boolean).length));
     const silent = ids.filter((id) => !event.messages[id].some(Boolean));
     main.append(el("p", { class: "count", id: "count" }, `${event.name}: ${ids.length} formats, up to ${most} ${most === 1 ? "message" : "messages"} each` +
-      (silent.length ? `; no message from ${silent.join(", ")}` : "") + ". ", ...(ids.length > 1 ? [el("mark", {}, "Marked"), ` with ≠: differs from ${ids[0]}.`] : [])));
+      (silent.length ? `; no message from ${silent.join(", ")}` : "") + "."));
+    if (ids.length > 1) main.append(el("p", { class: "legend" }, el("mark", {}, "Marked"), ` and ≠: differs from ${ids[0]}. `, el("span", { class: "note" }, "In italics"),
+      ": how names, order and shape differ. ", el("span", { class: "none" }, "not there"), ": the format has no such member. The coloured edge is the product's."));
+    if (ids.length) main.append(snippets(ids[0], event));
     // a format has null where its message of an earlier row has the change already
     for (let at = 0, number = 0; ids.length && at < event.messages[ids[0]].length; at++) {
       const there = ids.filter((id) => event.messages[id][at]);
@@ -137,12 +171,12 @@
         if (state.differing && there.every((id) => words(cells[id]) === base)) return [];
         const found = there.flatMap((id) => (cells[id] ?? []).flatMap(([name]) => [name, described[id][name]?.holds ?? ""]));
         return [el("tr", { "data-words": [label, ...found].join(" ").toLowerCase() }, el("th", { scope: "row" }, label),
-          ...there.map((id) => cell(id, label, cells[id], cells[there[0]], words(cells[id]) !== base)))];
+          ...there.map((id) => cell(id, label, cells[id], cells[there[0]], words(cells[id]) !== base, there[0])))];
       });
       if (state.sent !== "hidden") body.unshift(el("tr", {}, el("th", { scope: "row" }, "message as sent"), ...there.map((id) => whole(id, sent[id]))));
       main.append(el("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": `Message ${number} in each format` },
         el("table", { class: "messages", style: `--columns: ${there.length}` }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `message ${number}`),
-          ...there.map((id) => el("th", { scope: "col" }, el("a", { href: "#format/" + encodeURIComponent(id) }, id))))), el("tbody", {}, ...body))));
+          ...there.map(head))), el("tbody", {}, ...body))));
     }
     search();
   }
@@ -169,7 +203,7 @@
     return button;
   }
 
-  function cell(id, label, pairs, base, differs) {
+  function cell(id, label, pairs, base, differs, first) {
     const node = el("td", { class: "message" });
     if (!pairs) node.append(el("span", { class: "none" }, "not there"));
     const notes = [], missing = [];
@@ -177,7 +211,7 @@
     (pairs ?? []).forEach(([name, text], i) => {
       const other = base?.[i], result = differs ? compared(text, other ? other[1] : "") : { pieces: pieces(text), missing: [], note: "" };
       if (!label.startsWith("message ")) node.append(member(id, name));
-      if (other && other[0] !== name) node.append(el("span", { class: "note" }, "other name"));
+      if (other && other[0] !== name) node.append(el("span", { class: "note" }, `called ${other[0]} in ${first}`));
       node.append(el("pre", {}, ...result.pieces.flatMap((p) => p.to ? [p.text.slice(0, p.from), el("mark", {}, p.text.slice(p.from, p.to)), p.text.slice(p.to)] : [p.text])));
       if (result.note) notes.push(result.note);
       missing.push(...result.missing);
@@ -188,6 +222,31 @@
     for (const note of notes) node.append(el("span", { class: "note" }, note));
     if (marked) node.classList.add("differs");
     return node;
+  }
+
+  // The shell's quotes where a word needs them.
+  const word = (text) => /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+  // The same messages from a terminal and in a test.
+  function snippets(id, event) {
+    const scenario = data.live ? data.live.file() : data.scenario, script = scenario.endsWith(".sql");
+    const name = scenario.replace(/^scenarios\/(.*)\.yaml$/, "$1"); // a shipped one
+    const command = (verb, more) => ["cdcsim", verb, word(name), "-f", id, ...(state.source ? ["--source", state.source] : []), ...more].join(" ");
+    const fixture = [JSON.stringify(name), JSON.stringify(id), ...(state.source ? [`source=${JSON.stringify(state.source)}`] : []), ...(script ? [] : ["limit=100"])];
+    const shown = (title, text) => el("details", { class: "snippet", open: folded[title], ontoggle: (e) => { folded[title] = e.target.open; } },
+      el("summary", {}, title), copy(text, `Copy ${title.toLowerCase()}`, "Copy"), el("pre", { tabindex: "0", role: "region", "aria-label": title }, text));
+    return el("div", { class: "snippets" },
+      shown("As a command", command("run", script ? [] : ["--limit", "100"]) + (event.step ? "\n" + command("show", ["--step", word(event.step)]) : "")),
+      shown("As a pytest fixture", `# test_consumer.py, run by pytest in the folder of the scenario
+import pytest
+
+
+@pytest.mark.cdc(${fixture.join(", ")})
+def test_consumer(cdc):
+    for message in cdc.messages:
+        ...  # give message.key and message.value to your consumer
+    # then compare its rows: cdc.assert_rows("shop.orders", rows)
+`));
   }
 
   function member(id, name) {
@@ -217,11 +276,11 @@
     main.append(el("h2", {}, "Kinds of events"), el("div", { class: "controls" }, pick("Source system", "eventSource", options, source),
       pick("Broker", "broker", [["", "all brokers"], ...brokers.map((b) => [b, b])], broker)),
       el("p", { class: "count" }, `${list.length} formats. yes: sent; option: sent with an option; no: never sent; of several sources: what differs.`),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Kinds of events by format" }, el("table", {},
+      el("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Kinds of events by format" }, el("table", {},
         el("thead", {}, el("tr", {}, ...["format", "product", ...brokers, ...data.kinds].map((name) => el("th", { scope: "col" }, name)))),
         el("tbody", {}, ...list.map((id) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: "#format/" + encodeURIComponent(id) }, id)),
-          el("td", {}, data.formats[id].product), ...brokers.map((b) => word(data.formats[id].brokers.includes(b) ? "yes" : "no")),
-          ...data.kinds.map((kind) => word(of(data.formats[id].events[kind], source.replace(/-[\d.]+\w*$/, ""))))))))));
+          el("td", {}, data.formats[id].product), ...brokers.map((b) => sends(data.formats[id].brokers.includes(b) ? "yes" : "no")),
+          ...data.kinds.map((kind) => sends(of(data.formats[id].events[kind], source.replace(/-[\d.]+\w*$/, ""))))))))));
   }
 
   function of(events, source) {
@@ -229,26 +288,33 @@
     const found = [...new Set(Object.values(events))];
     return found.length === 1 ? found[0] : Object.entries(events).filter(([, w]) => w !== "no").map(([s, w]) => w === "yes" ? s : `${s} (option)`).join(", ");
   }
-  const word = (text) => el("td", { class: ["yes", "option", "no"].includes(text) ? text : "option" }, text);
+  const sends = (text) => el("td", { class: ["yes", "option", "no"].includes(text) ? text : "option" }, text);
 
   // ---------------------------------------------------------------------------------------------------------- types
 
   function viewTypes(main) {
-    const types = data.types[state.source];
+    const system = state.source || data.live.system, types = data.types[system];
+    if (!types) {
+      main.append(el("h2", {}, "Column types"), el("p", { class: "count" }, "Making values …"));
+      data.live.types(system);
+      return;
+    }
     const type = types.find((t) => t.type === state.type) ?? types[0];
     const ids = chosen();
     main.append(el("h2", {}, "Column types"), el("div", { class: "controls" }, select("Source system", "source", sources()),
       select("Column type", "type", types.map((t) => [t.type, t.type])),
-      select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]])), checklist(),
-      el("p", { class: "count" }, `${type.values.length} boundary values of ${type.type}, as the database's client prints them and as each format writes them.`),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Boundary values by format" }, el("table", { class: "types" },
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, type.type), ...ids.map((id) => el("th", { scope: "col" }, el("a", { href: "#format/" + encodeURIComponent(id) }, id))))),
+      ...(narrow() ? [] : [select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]])])),
+      narrow() ? pair() : checklist(), el("p", { class: "count" }, `${type.values.length} boundary values of ${type.type}, as the database's client prints them and as each format writes them.`),
+      el("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Boundary values by format" }, el("table", { class: "types" },
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, type.type), ...ids.map(head))),
         el("tbody", {}, ...type.values.map((value, row) => el("tr", {}, el("th", { scope: "row" }, el("pre", {}, visible(value))),
           ...ids.map((id) => {
             const texts = type.texts[id];
             const base = type.texts[ids[0]];
             const text = texts ? texts[row] : "not supported";
-            return el("td", { class: (base && texts && base[row] !== text ? "differs" : "") + (texts ? "" : " none") }, el("pre", {}, visible(text)));
+            const differs = base && texts && base[row] !== text, marked = differs ? differing(visible(text), visible(base[row])) : { from: 0, to: 0 };
+            const parts = (t) => [t.slice(0, marked.from), ...(differs ? [el("mark", {}, t.slice(marked.from, marked.to))] : []), t.slice(marked.to)];
+            return el("td", { class: (differs ? "differs" : "") + (texts ? "" : " none") }, el("pre", {}, ...parts(visible(text))));
           })))))));
   }
   // control characters and blanks that nobody sees
@@ -257,8 +323,9 @@
   // -------------------------------------------------------------------------------------------------------- formats
 
   function viewFormats(main) {
-    main.append(el("h2", {}, "Formats"), el("ul", {}, ...formats.map((id) => el("li", {}, el("a", { href: "#format/" + encodeURIComponent(id) }, id),
-      ` ${data.formats[id].title}, ${data.formats[id].product}`))));
+    main.append(el("h2", {}, "Formats"), ...products.flatMap((product) => [el("h3", { class: "product", style: hue(product) }, product),
+      el("ul", {}, ...formats.filter((id) => data.formats[id].product === product).map((id) =>
+        el("li", {}, el("a", { href: "#format/" + encodeURIComponent(id) }, id), `: ${data.formats[id].title}`)))]));
   }
 
   function viewFormat(main, id) {
@@ -300,7 +367,7 @@
 
   // ----------------------------------------------------------------------------------------------------------- views
 
-  const views = { messages: viewMessages, events: viewEvents, types: data.live ? viewMessages : viewTypes, formats: viewFormats };
+  const views = { messages: viewMessages, events: viewEvents, types: viewTypes, formats: viewFormats };
   function show() {
     const [view, ...rest] = address.split("/");
     const id = rest.join("/");
@@ -316,9 +383,10 @@
     writeAddress();
   }
   window.addEventListener("hashchange", () => { readAddress(); show(); scrollTo(0, 0); });
+  screen.addEventListener("change", () => show());
   $("theme").addEventListener("change", (e) => choose({ theme: e.target.value }));
   readAddress();
-  if (data.live) live(data, state, { el, choose, chosen });
+  if (data.live) live(data, state, { el, choose, chosen, writeAddress, show });
   show();
   document.documentElement.dataset.ready = "yes";
 })();

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from simulator.formats.options import parse_format
 from simulator.run.scenario import load, possible_sources
 from simulator.sources import DEFAULT
 from simulator.sources import find as find_source
+from simulator.sources.source import Source
 
 BASE: Final = "canal-json"
 
@@ -65,10 +66,7 @@ def page(
                 raise
             report(f"{source} is left out: {error}")  # it was not asked for by name
             continue
-        codecs = {text: open_codec(text, system) for text in read}
-        types[source] = [
-            {"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)
-        ]
+        types[source] = types_of(system, read)
     data = {
         "version": __version__,
         "scenario": scenario,
@@ -81,6 +79,12 @@ def page(
         "types": types,
     }
     return html_of(data)
+
+
+def types_of(system: Source, formats: Iterable[str]) -> list[dict[str, Any]]:
+    """The boundary values of a system's types, and their texts in these formats."""
+    codecs = {text: open_codec(text, system) for text in formats}
+    return [{"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)]
 
 
 def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from browser import axe, chromium
 
 from simulator.compare.comparison import compare
-from simulator.compare.live import open_server
+from simulator.compare.live import open_server, shared
 from simulator.compare.page import page
 from simulator.formats import FORMATS, find
 from simulator.run.scenario import draft_of
@@ -41,7 +41,8 @@ RUN: Final = """
     node.dispatchEvent(new Event("change")); await wait(); };
   const go = async (hash) => { location.hash = hash; await wait(); await wait(); };
   const texts = (selector) => [...document.querySelectorAll(selector)].map((node) => node.textContent);
-  const heads = () => texts("thead th");
+  const heads = () => [...document.querySelectorAll("thead th")].map(
+    (node) => (node.querySelector("a") || node).textContent);
   const until = async (holds) => { for (let i = 0; i < 3000 && !holds(); i++) await wait();
     if (!holds()) errors.push("never: " + holds); };
   const text = (selector) => (document.querySelector(selector) || { textContent: "" }).textContent;
@@ -60,9 +61,14 @@ CONTROLS: Final = """
     await pick("pick-differing", "yes");
     found.differing = document.querySelectorAll("table.messages tbody tr").length;
     await pick("pick-differing", "");
+    found.groups = texts("#formats-list summary");
     document.querySelector("fieldset button").click(); await wait();
     const first = document.querySelector("table.messages");
-    found.all = [...first.querySelectorAll("thead th")].map((node) => node.textContent);
+    found.all = heads().slice(0, first.querySelectorAll("thead th").length);
+    const hue = (node) => getComputedStyle(node).borderTopColor;
+    found.hues = new Set([...first.querySelectorAll("thead th.format")].map(hue)).size;
+    found.products = new Set(texts("th .product")).size;
+    found.snippets = texts(".snippet pre");
     await pick("pick-base", "oms-default"); found.base = heads()[1];
     await pick("pick-kind", "delete"); found.deletes = document.querySelectorAll("#timeline button").length;
     document.querySelector("button.member").click(); found.field = text("#field");
@@ -88,11 +94,12 @@ SHOWN: Final = """
     await go("messages?formats=canal-json+dts-canal-json+cloudcanal-json+dts-avro&event=3&sent=raw&theme=dark");
     found.heads = heads().slice(1); found.theme = document.getElementById("theme").value;
     found.sent = texts("pre.sent"); found.notes = [...new Set(texts(".note"))];
-    found.copies = [...document.querySelectorAll("button.copy")].map((node) => node.getAttribute("aria-label"));
+    found.copies = [...document.querySelectorAll("td button.copy")].map((node) => node.getAttribute("aria-label"));
     await pick("pick-kind", "update"); document.getElementById("step-1").click(); await wait();
     found.step = step(); found.change = text(".change"); found.address = location.hash;
     const before = texts("table.messages tbody tr:not([hidden]) > th").length, box = document.getElementById("search");
     box.value = "gtid"; box.dispatchEvent(new Event("input"));
+    found.named = texts(".note").filter((note) => note.startsWith("called "));
     found.search = [before, texts("table.messages tbody tr[data-words]:not([hidden]) th")];
     const parts = (text, base) => { const result = compared(text, base);
       return [result.pieces.filter((p) => p.to).map((p) => p.text.slice(p.from, p.to)), result.missing, result.note]; };
@@ -102,6 +109,22 @@ SHOWN: Final = """
       parts('"2024-05-01 10:00:00.000"', '"2024-05-01 10:00:00"'),
       parts('{"a":{"b":[1,2]}}', '{"a":{"b":[1,3]}}'), parts("[1.50]", "[1.5]"),
     ];
+"""
+# Two formats, which the reader picks; the rest is folded away.
+NARROW: Final = """
+    found.heads = heads(); found.open = document.getElementById("choices").open;
+    await pick("pick-right", "dts-avro"); await pick("pick-left", "oms-default");
+    found.picked = heads(); found.address = location.hash; found.wide = document.body.scrollWidth > innerWidth;
+    await go("types"); found.types = heads().slice(1);
+    await go("messages"); const report = await axe.run(document);
+    found.violations = report.violations.map((each) => [each.id, each.nodes[0].html]);
+"""
+# The result goes to the page around the frame.
+FRAMED: Final = """
+    const outer = parent.document.createElement("pre");
+    outer.id = "result";
+    outer.textContent = JSON.stringify({ errors, found });
+    parent.document.body.append(outer);
 """
 ACCESSIBLE: Final = """
     found.violations = []; found.passes = 0;
@@ -122,24 +145,29 @@ LIVE: Final = """
     await until(good); found.first = shown("Grace"); found.heads = heads();
     const yaml = draft.value;
     draft.focus(); type(yaml.replace("customer: Grace", "customer: Hedy")); await until(() => shown("Hedy"));
+    found.tokens = [texts(".token-text").includes('"decimal(10,2)"'), text("#colours") === draft.value + "\\n"];
+    found.lines = text("#numbers").trim().split("\\n").length === draft.value.split("\\n").length;
+    at("share").click(); await until(() => location.hash.includes("draft=")); found.shared = location.hash;
     found.focus = document.activeElement.id; found.gone = !shown("Grace");
     type(draft.value.replace("type: string(20)", "type: strng(20)")); await until(() => !at("mistake").hidden);
     found.mistake = text("#mistake p"); found.stale = at("main").className; found.kept = shown("Hedy");
     document.querySelector("#mistake button").click();
     found.marked = draft.value.slice(draft.selectionStart, draft.selectionEnd);
     type(yaml); await until(good); found.fresh = at("main").className;
-    document.querySelector('#formats-list input[value="dts-avro"]').click();
-    await until(() => heads().includes("dts-avro"));
+    await pick("pick-right", "dts-avro"); await until(() => heads().includes("dts-avro"));
     found.violations = [];
     for (const theme of ["light", "dark"]) { await pick("theme", theme);
       const report = await axe.run(document);
       found.violations.push(...report.violations.map((each) => [theme, each.id, each.nodes[0].html])); }
     await pick("pick-source", "oracle");
-    await until(() => good() && !texts("#formats-list label").includes("canal-json")); found.oracle = heads().slice(1);
+    await until(() => good() && !texts("#pick-left option").includes("canal-json")); found.oracle = heads().slice(1);
     await pick("language", "sql"); await until(() => text("#mistake p").includes("not on oracle"));
     await pick("pick-source", "");
     await until(() => good() && texts("#timeline button").some((name) => name.includes("CREATE TABLE")));
+    await go("types"); await until(() => heads().length > 1); found.types = heads()[0];
     await go("events"); found.events = texts("tbody th").length;
+    await go(found.shared.slice(1)); await until(() => good() && draft.value.includes("Hedy"));
+    found.language = at("language").value;
     found.wide = document.body.scrollWidth > innerWidth;
 """
 
@@ -177,6 +205,12 @@ def test_the_controls_work(tmp_path: Path) -> None:
     assert found["loaded"] == "Messages"
     assert found["all"][0] == "message 1"
     assert sorted(found["all"][1:]) == sorted(FORMATS)
+    assert found["groups"][:2] == ["Alibaba Canal 1 of 1", "CloudCanal 1 of 4"]
+    assert found["hues"] == found["products"] == len({find(name).product for name in FORMATS})
+    command, fixture = found["snippets"]
+    step = "cdcsim show compare -f canal-json --source mysql --step 'update of one column'"
+    assert command == f"cdcsim run compare -f canal-json --source mysql --limit 100\n{step}"
+    assert '@pytest.mark.cdc("compare", "canal-json", source="mysql", limit=100)\n' in fixture
     assert 0 < found["differing"] < found["rows"]
     assert found["base"] == "oms-default"
     assert found["deletes"] == 1
@@ -205,7 +239,7 @@ def test_messages_as_sent_and_what_differs(tmp_path: Path) -> None:
     assert found["sent"][:3] == [canal.value, cloud.value, avro.value]
     assert found["sent"][4] == dts.value
     assert "".join(line[6:29].replace(" ", "") for line in found["sent"][3].splitlines()) == avro.binary.hex()
-    assert "other name" in found["notes"]
+    assert "called data in canal-json" in found["named"]
     assert found["copies"][1:4] == ["Copy cloudcanal-json", "Copy decoded dts-avro", "Copy hex dts-avro"]
     assert (found["step"], found["change"]) == ("update of the key", "UPDATE shop.orders  id=2  id: 2 → 22")
     assert "kind=update" in found["address"]
@@ -226,10 +260,26 @@ def test_formats_that_were_named_are_shown(tmp_path: Path) -> None:
     """`orders` in the event that is shown first: one message of canal-json for three rows of a table."""
     formats = ["canal-json", "dts-avro", "oms-default"]
     named = page("orders", formats, sources=["mysql"], limit=8)
-    found = found_in(tmp_path, 'found.heads = texts("table.messages thead th");', page=named)
+    found = found_in(tmp_path, "found.heads = heads();", page=named)
     both, alone = formats, formats[1:]
     rows = [both, both, alone, alone, both, alone, alone, both]
     assert found["heads"] == [head for n, row in enumerate(rows, 1) for head in (f"message {n}", *row)]
+
+
+def test_two_formats_at_390_pixels(tmp_path: Path) -> None:
+    """In a frame: Chromium's own window is wider."""
+    (tmp_path / "inner.html").write_text(harnessed(html(), NARROW + FRAMED, axe()), encoding="utf-8")
+    frame = (
+        '<html><body><iframe src="inner.html" style="width: 390px; height: 844px; border: 0"></iframe></body></html>'
+    )
+    (tmp_path / "page.html").write_text(frame)
+    found = found_at((tmp_path / "page.html").as_uri(), "--allow-file-access-from-files", "--window-size=800,900")
+    assert (found["heads"], found["open"]) == (["message 1", "canal-json", "dts-canal-json"], False)
+    assert found["picked"] == ["message 1", "oms-default", "dts-avro"]
+    assert "formats=oms-default+dts-avro" in found["address"]
+    assert not found["wide"]
+    assert found["types"] == ["oms-default", "dts-avro"]
+    assert found["violations"] == []
 
 
 def test_axe_finds_nothing(tmp_path: Path) -> None:
@@ -274,3 +324,9 @@ def test_messages_follow_the_editor() -> None:
     assert "dts-avro" in found["oracle"]
     assert found["events"] == len(FORMATS)
     assert not found["wide"]
+    draft = shared(f"http://127.0.0.1:1/else/{found['shared']}")
+    assert draft is not None
+    assert (draft.file, "customer: Hedy" in draft.text, found["language"]) == ("scenario.yaml", True, "yaml")
+    assert found["tokens"] == [True, True]
+    assert found["lines"]
+    assert found["types"] == "tinyint"

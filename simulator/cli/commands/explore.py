@@ -10,18 +10,19 @@ from contextlib import suppress
 
 import click
 
-from simulator.compare.live import open_server
+from simulator.compare.live import open_server, shared, view_of
 from simulator.run.scenario import draft_of
 
 
 def serve(scenario: str, port: int, *, browser: bool) -> None:
     """Print the page's address, open it, and answer until Ctrl-C. Raises UsageError."""
-    with suppress(KeyboardInterrupt), open_server(draft_of(scenario), port) as server:
+    with suppress(KeyboardInterrupt), open_server(shared(scenario) or draft_of(scenario), port) as server:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # its worker is to be ended, too
         click.echo("Edit the scenario at this address; Ctrl-C ends the server.", err=True)
-        click.echo(server.url)
+        address = server.url + view_of(scenario)
+        click.echo(address)
         if browser and _has_display():
-            webbrowser.open(server.url)
+            webbrowser.open(address)
         server.serve_forever(0.1)
 
 

@@ -270,11 +270,13 @@ def compare(
 def explore(scenario: str, port: int, no_browser: bool) -> int:
     """Edit a small scenario in the browser and see its messages change, until Ctrl-C.
 
-    SCENARIO (default: compare) is what the editor begins with; nothing is written to its file.
+    SCENARIO (default: compare) is what the editor begins with; nothing is written to its file. The page's Share gives
+    an address with the scenario in it, which is opened like a file.
 
     \b
     cdcsim explore
     cdcsim explore fixture.sql --no-browser
+    cdcsim explore '#messages?draft=yaml.eJy…'
     """
     from simulator.cli.commands.explore import serve
 
