@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import DeliveryFailed, SimulatorError, SinkError, UsageError
+    from simulator.hunting.case import Case
+    from simulator.hunting.hunt import Found, hunt, replay
     from simulator.library import Simulation, messages, publish, simulate, verify, verify_tables
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
     from simulator.run.pipeline import Summary
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES = {
+    "Case": "simulator.hunting.case",
     "Change": "simulator.truth.decoders.change",
     "ChangeBatch": "simulator.batch",
     "Column": "simulator.model",
     "DeliveryFailed": "simulator.errors",
     "Finding": "simulator.truth.verify.findings",
+    "Found": "simulator.hunting.hunt",
     "Kind": "simulator.model",
     "Mark": "simulator.truth.decoders.change",
     "MemorySink": "simulator.sinks.memory",
@@ -55,19 +59,23 @@ _HOMES = {
     "UsageError": "simulator.errors",
     "Verdict": "simulator.truth.verify.findings",
     "decode": "simulator.truth.decoders",
+    "hunt": "simulator.hunting.hunt",
     "messages": "simulator.library",
     "publish": "simulator.library",
+    "replay": "simulator.hunting.hunt",
     "simulate": "simulator.library",
     "verify": "simulator.library",
     "verify_tables": "simulator.library",
 }
 
 __all__ = [
+    "Case",
     "Change",
     "ChangeBatch",
     "Column",
     "DeliveryFailed",
     "Finding",
+    "Found",
     "Kind",
     "Mark",
     "MemorySink",
@@ -87,8 +95,10 @@ __all__ = [
     "UsageError",
     "Verdict",
     "decode",
+    "hunt",
     "messages",
     "publish",
+    "replay",
     "simulate",
     "verify",
     "verify_tables",

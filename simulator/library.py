@@ -279,15 +279,7 @@ class Simulation:
     def send(self, to: str | Sink) -> None:
         """Send the messages to a URL, as `--to` names it, or to a sink, which stays open. Raises SinkError,
         DeliveryFailed."""
-        with ExitStack() as stack:
-            sink = to
-            if isinstance(sink, str):
-                target = parse_target(sink)
-                check_contents(self.job, target, envelope=False)
-                sink = stack.enter_context(target.open(contents_of(self.job)))
-            for batch in self._batches:
-                sink.send(batch)
-            sink.flush()
+        deliver(self.job, self._batches, to)
 
     def verify(
         self, output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]], *, tolerate: Sequence[str] = ()
@@ -299,15 +291,8 @@ class Simulation:
         as `verify_tables` has it. Raises UsageError for tables and columns that are not there, SinkError.
         """
         tolerances = [parse_tolerance(text) for text in tolerate]
-        known = KnownRows(self.job.format, self.job.codec, self.job.unsent)
         assert self.plan.stop is not None
-        tables = expected_tables(self.job.stream, self.plan.stop, known)
-        if not self.plan.snapshot:
-            sent = self._sent()
-            tables = [
-                only(table, self._is_sent(sent.get(table.id, set()), self.keys[str(table.id)])) for table in tables
-            ]
-        return compare_tables(self.job.stream, self.plan.stop, tables, output, tolerances)
+        return compare_tables(self.job.stream, self.plan.stop, expected_of(self), output, tolerances)
 
     def _is_sent(self, keys: set[Key], names: tuple[str, ...]) -> Callable[[ExpectedTable, Sequence[Any]], list[bool]]:
         def mask(table: ExpectedTable, arrays: Sequence[Any]) -> list[bool]:
@@ -347,6 +332,30 @@ class Simulation:
     @property
     def _texts(self) -> Source | None:
         return None if self.typed else self.job.stream.source
+
+
+def expected_of(run: Simulation) -> list[ExpectedTable]:
+    """The rows of `Simulation.expected` in columns, as far as a consumer of the format can know them."""
+    assert run.plan.stop is not None
+    known = KnownRows(run.job.format, run.job.codec, run.job.unsent)
+    tables = expected_tables(run.job.stream, run.plan.stop, known)
+    if run.plan.snapshot:
+        return tables
+    sent = run._sent()
+    return [only(table, run._is_sent(sent.get(table.id, set()), run.keys[str(table.id)])) for table in tables]
+
+
+def deliver(job: Job, batches: Iterable[MessageBatch], to: str | Sink) -> None:
+    """Sends messages of a job to a URL or an open sink. Raises UsageError, SinkError, DeliveryFailed."""
+    with ExitStack() as stack:
+        sink = to
+        if isinstance(sink, str):
+            target = parse_target(sink)
+            check_contents(job, target, envelope=False)
+            sink = stack.enter_context(target.open(contents_of(job)))
+        for batch in batches:
+            sink.send(batch)
+        sink.flush()
 
 
 def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:

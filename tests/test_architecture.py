@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli | pytest_plugin",
-    "compare | packs",
+    "compare | hunting | packs",
     "library | spark",
     "truth",
     "run | drafts",
@@ -67,7 +67,7 @@ HOMES: Final = {
     "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),
     "sqlglot": ("sql/*",),
-    "yaml": ("stream/scenario/*", "tables.py"),
+    "yaml": ("stream/scenario/*", "hunting/case.py", "tables.py"),
 }
 # Loaded by `import simulator` and by commands that only look: of the standard library only.
 PLAIN: Final = ("__init__", "__main__", "errors", "registry", "formats/__init__")

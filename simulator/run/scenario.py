@@ -39,7 +39,7 @@ def load(
     shipped one, `-` or its own text. `sql_engine` is the server that runs a SQL script (a draft never uses one);
     `settings` are those of `--set`. Raises UsageError."""
     if isinstance(name, Draft):
-        return _load_draft(name, source)
+        return _load_draft(name, source, settings)
     if is_script(name):
         from simulator.sql import script
 
@@ -84,17 +84,20 @@ def start_setting(start: str) -> str:
     return f"start={time.isoformat(timespec='milliseconds')}"
 
 
-def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Source]:
+def _load_draft(draft: Draft, source: str | None, settings: Sequence[str]) -> tuple[Loaded | Script, Source]:
     if is_script(draft.file):
         from simulator.sql import script
 
         sql = script.script_of(draft.text, draft.file)
         system = script.source_of(sql, source)
-        return script.fitted(sql, system, draft=True), system
+        sql = script.fitted(sql, system, draft=True)
+        for setting in settings:
+            sql = script.with_setting(sql, setting)
+        return sql, system
     from simulator.stream import source_of
     from simulator.stream.scenario.loader import read
 
-    loaded = read(draft.text, draft.file)
+    loaded = read(draft.text, draft.file, settings)
     return loaded, source_of(loaded, source)
 
 

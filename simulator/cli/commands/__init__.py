@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from simulator.cli import pandas
-from simulator.cli.commands import about, decode, files, look, run, verify  # noqa: F401 (their commands are the group's)
+from simulator.cli.commands import about, decode, files, hunt, look, run, verify  # noqa: F401 (their commands are the group's)
 from simulator.cli.group import ReaderGone, cli
 from simulator.cli.mistakes import sentence
 from simulator.cli.signals import INTERRUPTED

@@ -1,0 +1,152 @@
+"""The search: cases, several at once, until one fails or the time is over; what fails is made smaller."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from simulator.errors import UsageError
+from simulator.hunting.case import Case, read_case
+from simulator.hunting.cases import cases
+from simulator.hunting.consumer import Command, Consumer, Function, PythonConsumer
+from simulator.hunting.history import history_of
+from simulator.hunting.shrink import shrink
+from simulator.hunting.trial import Failure, try_case, words_of
+from simulator.model import READ
+from simulator.truth.verify.cells import parse_tolerance
+
+# Called with the number of cases tried, and the failure that is being made smaller.
+Report = Callable[[int, Failure | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a hunt: the smallest failing case and its failure (None: no case failed), the sentence about it,
+    and the number of cases that were tried."""
+
+    case: Case | None
+    failure: Failure | None
+    sentence: str
+    tried: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether no case failed."""
+        return self.failure is None
+
+    def __str__(self) -> str:
+        """For people."""
+        cases = f"{self.tried:,} case{'' if self.tried == 1 else 's'}"
+        return self.sentence if self.failure else f"The consumer was right in {cases}."
+
+
+def hunt(
+    scenarios: str | Path | Sequence[str | Path],
+    format: str,
+    consumer: Function,
+    *,
+    source: str | None = None,
+    seed: int = 0,
+    settings: Mapping[str, object] | None = None,
+    minutes: float = 2.0,
+    rounds: int | None = None,
+    tolerate: Sequence[str] = (),
+) -> Found:
+    """Searches for a history that breaks a consumer: `hunt("orders", "canal-json", my_consumer).ok`.
+
+    `consumer` is a function: it gets the messages of a case in the order of their arrival and returns rows by table as
+    mappings (values as the database's client prints them, or Python's), or the path of a folder or database. It begins
+    with nothing each time. The search ends after `minutes`, or after `rounds` cases; a failing case is made smaller in
+    as much time again. The same `seed` proposes the same cases. Raises UsageError.
+    """
+    names = [scenarios] if isinstance(scenarios, str | Path) else list(scenarios)
+    texts = tuple(f"{name}={value}" for name, value in (settings or {}).items())
+    bases = [Case(str(name), format, source, None, texts) for name in names]
+    return search(bases, PythonConsumer(consumer), seed=seed, minutes=minutes, rounds=rounds, tolerate=tolerate)
+
+
+def replay(path: str | Path, consumer: Function | None = None, *, tolerate: Sequence[str] = ()) -> Found:
+    """Runs the case in a file against a consumer, or against the command that it was found with:
+    `assert simulator.replay("lost-delete.yaml").ok`. Raises UsageError."""
+    case, command = read_case(Path(path))
+    if consumer is None and not command:
+        raise UsageError(f"{path}: it names no command; pass the consumer.")
+    runner: Consumer = Command(command) if consumer is None else PythonConsumer(consumer)
+    return replay_case(case, runner, tolerate)
+
+
+def replay_case(case: Case, consumer: Consumer, tolerate: Sequence[str] = ()) -> Found:
+    """Runs one case. Raises UsageError."""
+    failure = try_case(case, consumer, [parse_tolerance(text) for text in tolerate])
+    return Found(case, failure, "" if failure is None else words_of(case, failure), 1)
+
+
+def search(
+    bases: Sequence[Case],
+    consumer: Consumer,
+    *,
+    seed: int = 0,
+    minutes: float = 2.0,
+    rounds: int | None = None,
+    jobs: int | None = None,
+    one_partition: bool = False,
+    tolerate: Sequence[str] = (),
+    report: Report = lambda tried, failure: None,
+) -> Found:
+    """The hunt for cases of these bases; `jobs` of them run at once if the consumer allows. Raises UsageError."""
+    tolerances = [parse_tolerance(text) for text in tolerate]
+    sends_rows = all(history_of(base).job.codec.sends(READ) for base in bases)
+    proposed = islice(cases(bases, seed, snapshots=sends_rows, one_partition=one_partition), rounds)
+    jobs = (jobs or os.cpu_count() or 1) if consumer.concurrent else 1
+    end, tried, first = time.monotonic() + 60 * minutes, 0, None
+
+    def outcome(case: Case) -> tuple[Case, Failure | None]:
+        try:
+            history_of(case)
+        except UsageError:  # a proposed number of rows that does not fit
+            return case, None
+        return case, try_case(case, consumer, tolerances)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for case, failure in _in_waves(pool, outcome, proposed, jobs):
+            tried += 1
+            report(tried, failure)
+            if failure is not None:
+                first = (case, failure)
+                break
+            if time.monotonic() > end:
+                break
+    if first is None:
+        return Found(None, None, "", tried)
+    case, failure = first
+    end = max(end, time.monotonic() + 30 * minutes)
+    latest = [failure]
+
+    def fails(smaller: Case) -> bool:
+        if time.monotonic() > end:
+            return False
+        own = try_case(smaller, consumer, tolerances)
+        if own is None or own.kind != failure.kind:
+            return False
+        latest[0] = own
+        return True
+
+    smallest = shrink(case, fails)
+    last = try_case(smallest, consumer, tolerances) or latest[0]
+    return Found(smallest, last, words_of(smallest, last), tried)
+
+
+def _in_waves(
+    pool: ThreadPoolExecutor,
+    outcome: Callable[[Case], tuple[Case, Failure | None]],
+    proposed: Iterator[Case],
+    size: int,
+) -> Iterator[tuple[Case, Failure | None]]:
+    """The outcomes in the order of the cases, so the first failure is the same however many run at once."""
+    while wave := list(islice(proposed, size)):
+        yield from pool.map(outcome, wave)

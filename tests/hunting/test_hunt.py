@@ -1,0 +1,248 @@
+"""`cdcsim hunt`: wrong consumers are found and their cases made small; right ones pass."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from command import cdcsim
+
+import simulator
+from simulator.errors import UsageError
+from simulator.hunting.case import Case, read_case
+from simulator.hunting.cases import cases
+from simulator.hunting.history import arrivals, history_of
+from simulator.hunting.shrink import minimal
+from simulator.model import Message
+
+SMALL: Final = """
+database: shop
+transactions: {1: 60, 2..4: 40}
+tables:
+  orders:
+    key: id
+    columns:
+      id: {type: int64, values: sequence}
+      total: {type: "decimal(10,2)", nullable: no, values: {range: [1, 500]}}
+      flags: {type: uint32, nullable: no, values: {range: [0, 4294967295]}}
+      note: {type: string(40), nulls: 0.3, values: {faker: city}}
+      seen_at: {type: timestamp(6), nullable: no, values: commit_time}
+    rows: 20
+    mix: {insert: 30, update: 50, delete: 20}
+    key_updates: 0.3
+  lines:
+    key: number
+    columns:
+      number: {type: uuid, values: uuid}
+      quantity: {type: int32, nullable: no, values: {range: [1, 9]}}
+    rows: 20
+    mix: {insert: 30, update: 50, delete: 20}
+"""
+
+Rows = dict[tuple[str, ...], dict[str, Any]]
+
+
+def consumer(mistake: str = "") -> Callable[[Sequence[Message]], dict[str, list[dict[str, Any]]]]:
+    """A consumer of canal-json that applies changes by their key, with one mistake."""
+
+    def run(messages: Sequence[Message]) -> dict[str, list[dict[str, Any]]]:
+        tables = dict[str, Rows]()
+        newest = dict[tuple[str, ...], int]()
+        for message in messages:
+            batch = json.loads(message.value or b"{}")
+            if batch["isDdl"]:
+                continue
+            rows = tables.setdefault(batch["table"], {})
+            for number, row in enumerate(batch["data"]):
+                apply(batch, number, dict(row), rows, newest)
+        return {table: list(rows.values()) for table, rows in tables.items()}
+
+    def apply(
+        batch: Mapping[str, Any], number: int, row: dict[str, Any], rows: Rows, newest: dict[tuple[str, ...], int]
+    ) -> None:
+        names = batch["pkNames"]
+        key = tuple(row[name] for name in names)
+        if mistake == "applies by the product's time" and newest.setdefault(key, 0) >= batch["ts"]:
+            return
+        newest[key] = batch["ts"]
+        if batch["type"] == "DELETE":
+            if mistake != "ignores deletes":
+                rows.pop(key, None)
+            return
+        old = {**row, **((batch["old"] or [{}] * len(batch["data"]))[number] or {})}
+        if mistake == "takes old for the row":
+            row = old
+        if mistake == "drops key updates" or not batch["old"]:
+            pass
+        else:
+            rows.pop(tuple(old[name] for name in names), None)
+        if mistake == "loses microseconds" and "seen_at" in row:
+            row["seen_at"] = row["seen_at"][:19]
+        if mistake == "turns unsigned to signed" and "flags" in row:
+            flags = int(row["flags"])
+            row["flags"] = str(flags - (1 << 32) if flags >= 1 << 31 else flags)
+        if mistake == "raises at a null" and None in row.values():
+            raise ValueError("unexpected null")
+        rows[key] = row
+
+    return run
+
+
+def test_a_right_consumer_passes() -> None:
+    found = simulator.hunt(SMALL, "canal-json", consumer(), rounds=20, minutes=60)
+    assert found.ok, str(found)
+    assert (found.tried, str(found)) == (20, "The consumer was right in 20 cases.")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "kind", "most"),
+    [
+        ("ignores deletes", "extra", 2),
+        ("takes old for the row", "different|missing", 2),
+        ("drops key updates", "extra", 2),
+        ("loses microseconds", "different", 1),
+        ("turns unsigned to signed", "different", 1),
+        ("applies by the product's time", "extra|different|missing", 3),
+        ("raises at a null", "ended", 1),
+    ],
+)
+def test_a_wrong_consumer_is_found_and_its_case_is_small(mistake: str, kind: str, most: int, tmp_path: Path) -> None:
+    found = simulator.hunt(SMALL, "canal-json", consumer(mistake), rounds=30, minutes=60)
+    assert found.failure is not None, mistake
+    assert found.failure.kind in kind.split("|"), str(found)
+    assert found.case is not None
+    changes = sum(map(len, history_of(found.case).changes))
+    assert changes <= most, found.case.as_yaml(found.sentence)
+    assert str(found).startswith(f"After {changes} change")
+
+    # the file of the case holds all of it
+    path = tmp_path / "case.yaml"
+    path.write_text(found.case.as_yaml(found.sentence))
+    again = simulator.replay(path, consumer(mistake))
+    assert (again.case, again.sentence) == (found.case, found.sentence)
+    assert simulator.replay(path, consumer()).ok
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+
+
+@pytest.mark.parametrize("wanted", [{3}, {0, 9}, {1, 4, 7}, set(range(10))])
+def test_what_remains_is_what_it_takes(wanted: set[int]) -> None:
+    asked = []
+
+    def fails(some: Sequence[int]) -> bool:
+        asked.append(tuple(some))
+        return wanted <= {*some}
+
+    assert minimal(range(10), fails) == sorted(wanted)
+    assert len(asked) < 60
+
+
+def test_partitions_run_ahead_of_each_other_each_in_its_order() -> None:
+    case = Case(SMALL, "canal-json", seed=3, turns=200, partitions=3, arrival=7)
+    history = history_of(case)
+    sent = list(history.sent.messages())
+    order = arrivals(sent, 3, 7)
+    assert sorted(order) == list(range(len(sent)))
+    assert order != sorted(order)
+    for partition in range(3):
+        own = [position for position in order if sent[position].partition == partition]
+        assert own == sorted(own)
+
+
+def test_no_consumer_is_blamed_for_an_order_that_none_can_survive() -> None:
+    """Canal sends an update of the key to one partition, so changes of the old key in another may overtake it."""
+    case = Case(SMALL, "canal-json", seed=3, turns=200, partitions=3, arrival=7)
+    assert not history_of(case).is_survivable
+    assert history_of(replace(case, settings=("tables.orders.key_updates=0",))).is_survivable
+
+
+def test_rows_of_a_case_are_all_that_is_sent() -> None:
+    whole = history_of(Case(SMALL, "canal-json", turns=60))
+    group = max(whole.groups, key=len)
+    assert len(group) > 1, "an update of the key connects two rows"
+    case = Case(SMALL, "canal-json", turns=60, rows=(("shop.orders", tuple(key for _, key in group)),))
+    sent = [json.loads(message.value or b"") for message in history_of(case).sent.messages()]
+    assert {message["table"] for message in sent} == {"orders"}
+    images = [row for message in sent for row in (*message["data"], *(message["old"] or []))]
+    assert {row["id"] for row in images if "id" in row} == {key[0] for _, key in group}
+
+
+def test_the_same_seed_proposes_the_same_cases() -> None:
+    base = [Case("orders", "canal-json"), Case("crud", "canal-json")]
+    one, same, other = ([next(proposed) for _ in range(20)] for proposed in (
+        cases(base, 1, snapshots=True), cases(base, 1, snapshots=True), cases(base, 2, snapshots=True)
+    ))  # fmt: skip
+    assert one == same != other
+    assert {case.scenario for case in one} == {"orders", "crud"}
+    assert any("tables.users.rows=3" in case.settings for case in one + other)
+
+
+# -------------------------------------------------------------------------------------------------------------- command
+
+CONSUMER: Final = """
+import json, pathlib, sys
+
+rows = {}
+for line in open(sys.argv[1]):
+    message = json.loads(line)
+    for row in message["data"] or []:
+        if message["type"] != "DELETE":
+            rows.setdefault(message["table"], {})[tuple(row[name] for name in message["pkNames"])] = row
+for table, own in rows.items():
+    pathlib.Path(sys.argv[2], table + ".jsonl").write_text("".join(json.dumps(row) + "\\n" for row in own.values()))
+"""
+
+
+def test_the_command_finds_writes_and_replays(tmp_path: Path) -> None:
+    """A consumer in a file of its own ignores deletes and old keys; what is found becomes a test that fails."""
+    (tmp_path / "consumer.py").write_text(CONSUMER)
+    (tmp_path / "small.yaml").write_text(SMALL)
+    words = [sys.executable, "consumer.py", "{messages}", "{tables}"]
+    done = cdcsim(
+        "hunt", "-s", "small.yaml", "-f", "canal-json", "--rounds", "20", "--minutes", "60", "--to", "found", "--",
+        *words, cwd=tmp_path, status=1,
+    )  # fmt: skip
+    assert done.stdout.startswith("After ")
+    assert "it must not be there" in done.stdout
+    (case_file,) = (tmp_path / "found").glob("*.yaml")
+    assert read_case(case_file)[1] == tuple(words)
+    test = (tmp_path / "found" / f"test_{case_file.stem}.py").read_text()
+    assert f'with_name("{case_file.name}")' in test
+    compile(test, "found", "exec")
+    again = cdcsim("hunt", "--replay", str(case_file), cwd=tmp_path, status=1)
+    assert again.stdout == done.stdout.partition("written")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["-f", "canal-json"], "hunt needs a consumer: cdcsim hunt -f canal-json -- COMMAND {messages} {tables}."),
+        (["--", "true"], "hunt needs -f FORMAT, the format of the messages."),
+        (
+            ["-s", "crud", "-f", "canal-json", "--rounds", "1", "--", "./nobody"],
+            "./nobody: the consumer cannot be run: No such file or directory.",
+        ),
+        (["-s", "nosuch", "-f", "canal-json", "--", "true"], "no scenario 'nosuch'"),
+        (["-s", "crud", "-f", "nosuch", "--", "true"], "no format 'nosuch'"),
+        (["--replay", "case.yaml"], "case.yaml: it is no case, as `cdcsim hunt --to FOLDER` writes them."),
+    ],
+)
+def test_mistakes(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "case.yaml").write_text("tables: {}\n")
+    done = cdcsim("hunt", *arguments, cwd=tmp_path, status=2)
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_consumer_without_a_column_is_a_mistake() -> None:
+    def run(messages: Sequence[Message]) -> dict[str, list[dict[str, Any]]]:
+        return {"orders": [{"id": 1}]}
+
+    with pytest.raises(UsageError, match="has no column"):
+        simulator.hunt(SMALL, "canal-json", run, rounds=5)
