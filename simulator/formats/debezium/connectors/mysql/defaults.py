@@ -12,7 +12,7 @@ from typing import Final
 from simulator.formats.debezium.connectors.mysql.types import Definition
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import base64_of
-from simulator.model import Column
+from simulator.model import Column, ColumnType
 from simulator.sources.mysql import type_table
 from simulator.sources.source import Source
 from simulator.text.json_style import JACKSON_BYTES, quote
@@ -21,6 +21,7 @@ from simulator.wire.fields import Cell
 NOW: Final = "1970-01-01 00:00:00"
 _NOW: Final = re.compile(r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIME|LOCALTIMESTAMP)\b", re.IGNORECASE)
 _BITS: Final = re.compile(r"b'([01]*)'", re.IGNORECASE)
+DOUBLE: Final = ColumnType("double")
 _GREATEST: Final = 2**63 - 1
 
 
@@ -61,8 +62,10 @@ def json(column: Column, read: Definition, schema: Schema, cell: Cell, source: S
     if schema.type == "int64" and family == "integer":
         return str(min(int(default), _GREATEST))
     literal = f"b'{default}'" if family == "bit" else default
+    # FLOAT(M,D) is a double to the connector: its default is neither rounded nor of 32 bits
+    type = DOUBLE if family == "float" and schema.type == "double" else column.type
     try:
-        array = source.parse_values([literal], column.type)
+        array = source.parse_values([literal], type)
     except ValueError:
         return ""
     value = cell.text(array)[0].as_py()
