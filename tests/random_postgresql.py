@@ -49,7 +49,6 @@ TYPES: Final[dict[str, str]] = {
     "text[]": "'{a,\"b c\",NULL}'|'{\"q\"}'",
     "numeric(10,2)[]": "'{1.10,2}'",
     "mood": "'sad'|'ha,ppy'",
-    "posint": "7|1",
 }
 # What a column may have as a default, by its type.
 DEFAULTS: Final[dict[str, str]] = {
@@ -166,7 +165,7 @@ class _Writer:
 
 
 # Types that scripts use.
-PRELUDE: Final = "create type mood as enum('sad', 'ok', 'ha,ppy');\ncreate domain posint as int check (value > 0);\n"
+PRELUDE: Final = "create type mood as enum('sad', 'ok', 'ha,ppy');\n"
 
 
 def script(seed: int, schema: str) -> str:

@@ -28,9 +28,24 @@ from simulator.run.job import Job, Opened
 from simulator.sql.script import Script, fitted, script_of
 
 SCRIPTS: Final = int(os.environ.get("CDCSIM_DEBEZIUM", "6"))
-FORMAT: Final = "debezium-json,provide.transaction.metadata=true,skipped.operations=none"
+# Properties of the engine whose effect is compared, too; our lists have semicolons.
+COLUMNS: Final = {
+    "column.propagate.source.type": r".*\.c[02]",
+    "column.exclude.list": r".*\.c3",
+    "message.key.columns": r"d1\.t.:c1,id",
+}
+FORMAT: Final = ",".join(
+    (
+        "debezium-json,provide.transaction.metadata=true,skipped.operations=none",
+        *(f"{name}={text.replace(',', ';')}" for name, text in COLUMNS.items()),
+    )
+)
 UNWRAP: Final = ",transforms=unwrap,transforms.unwrap.delete.tombstone.handling.mode=rewrite-with-tombstone"
-ENGINE: Final = {"skipped.operations": "none", "unwrap.delete.tombstone.handling.mode": "rewrite-with-tombstone"}
+ENGINE: Final = {
+    **COLUMNS,
+    "skipped.operations": "none",
+    "unwrap.delete.tombstone.handling.mode": "rewrite-with-tombstone",
+}
 # The number that the last row had before a statement.
 ROW: Final = re.compile(rb'(?<="pos":0,)"row":\d+(?=,"thread":(?:null|0),"query":null\},"(?:ts_ms|transaction)")')
 # A transaction without rows: CREATE TABLE … SELECT of none. The history has no such transaction.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from simulator.batch import ChangeBatch
@@ -13,7 +13,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional, semantic, struct
 from simulator.formats.debezium.snapshots import snapshot_marks
 from simulator.formats.members import DATABASE, by_row, per_entry
-from simulator.model import DDL, DELETE, INSERT, READ, ROW_KINDS, UPDATE, Kind, Table
+from simulator.model import DDL, DELETE, INSERT, READ, ROW_KINDS, UPDATE, Column, Kind, Table
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, Rows
 
 RELEASES: Final = {"3.6": "3.6.3.Final", "2.7": "2.7.4.Final", "2.5": "2.5.4.Final"}
@@ -65,15 +65,13 @@ class Envelopes:
 
     def row_schema(self, table: Table) -> Schema:
         """Schema of `before` and `after`."""
-        columns = self.connector.columns(table)
-        positions = range(len(table.columns)) if columns is None else columns
-        fields = [(table.columns[i].name, self.connector.convert(table.columns[i], snapshot=False)) for i in positions]
-        return optional(
-            struct(
-                [(self.names.field(name), converted.schema) for name, converted in fields],
-                self.names.schema(table.id, "Value"),
-            )
-        )
+        columns = [table.columns[i] for i in self.connector.row_columns(table)]
+        fields = [(self.names.field(column.name), self._column_schema(column, table)) for column in columns]
+        return optional(struct(fields, self.names.schema(table.id, "Value")))
+
+    def _column_schema(self, column: Column, table: Table) -> Schema:
+        schema = self.connector.convert(column, snapshot=False).schema
+        return replace(schema, parameters=(*schema.parameters, *self.connector.parameters(column, table)))
 
     def key_schema(self, table: Table) -> Schema:
         columns = [table.columns[i] for i in self.connector.key_columns(table)]
@@ -134,9 +132,10 @@ class Envelopes:
 
     def rows(self, image: Literal["before", "after"]) -> Rows:
         """A row as an object, without the columns that the connector leaves out."""
-        columns = self.connector.columns
-        whole = type(self.connector).columns is Connector.columns
-        return Rows(image, array=False, columns=None if whole else lambda table: columns(table) or ())
+        connector = self.connector
+        filtered = connector.options.included_columns or connector.options.excluded_columns
+        whole = type(connector).columns is Connector.columns and not filtered
+        return Rows(image, array=False, columns=None if whole else connector.row_columns)
 
     def _transaction(self) -> Mapping[Kind, Any] | None:
         if not self.options.transactions:

@@ -7,7 +7,6 @@ Documentation of Debezium 3.6, "connector configuration properties" of each conn
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -35,21 +34,28 @@ def operations(text: str) -> frozenset[str]:
     return letters
 
 
-def columns_by_table(text: str) -> Mapping[str, tuple[str, ...]]:
-    """`shop.orders:region;id;shop.items:id`: a table with its first column, further columns, the next table."""
-    tables: dict[str, tuple[str, ...]] = {}
+def patterns(text: str) -> re.Pattern[str]:
+    """Regular expressions with semicolons between, any of which matches a whole name, whatever its case."""
+    try:
+        return re.compile("|".join(f"(?:{part.strip()})" for part in text.split(";")), re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"it is regular expressions with semicolons between: {error}") from None
+
+
+def key_patterns(text: str) -> tuple[re.Pattern[str], ...]:
+    """`shop.orders:region;id;shop.items:id`: a table with its first column, further columns, the next table; tables are
+    regular expressions. The result matches names such as `shop.orders.region`, in the order of the key."""
+    names: list[re.Pattern[str]] = []
+    table = ""
     for part in text.split(";"):
-        table, colon, column = part.strip().rpartition(":")
-        if colon:
-            tables[table] = ()
-        elif not tables:
-            break
-        else:
-            table = next(reversed(tables))
-        tables[table] += (column,)
-    if not tables or not all(name and all(columns) for name, columns in tables.items()):
-        raise ValueError("it is tables, each with a colon and its columns, with semicolons between: shop.orders:a;b")
-    return tables
+        owner, colon, column = part.strip().rpartition(":")
+        table = owner if colon else table
+        if not table or not column:
+            raise ValueError(
+                "it is tables, each with a colon and its columns, with semicolons between: shop.orders:a;b"
+            )
+        names.append(patterns(rf"{table}\.{column}"))
+    return tuple(names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +114,24 @@ class ConnectorOptions:
         False, "Large objects are read, else a placeholder stands for them.", TRUE_FALSE, name="lob.enabled",
         sources=("oracle",),
     )  # fmt: skip
-    key_columns: Mapping[str, tuple[str, ...]] | None = option(
-        None, "Columns of keys other than the table's key: shop.orders:region;id;shop.items:id.",
-        name="message.key.columns", parse=columns_by_table,
+    key_columns: tuple[re.Pattern[str], ...] = option(
+        (), "Columns of keys other than the table's key: shop.orders:region;id;shop.items:id.",
+        name="message.key.columns", parse=key_patterns,
+    )  # fmt: skip
+    included_columns: re.Pattern[str] | None = option(
+        None, "The columns of rows: regular expressions of names such as shop.orders.id, with semicolons between.",
+        name="column.include.list", parse=patterns,
+    )  # fmt: skip
+    excluded_columns: re.Pattern[str] | None = option(
+        None, "Columns that rows lack; keys have them.", name="column.exclude.list", parse=patterns
+    )
+    typed_columns: re.Pattern[str] | None = option(
+        None, "Columns whose schema has the type, length, scale and name at the source.",
+        name="column.propagate.source.type", parse=patterns,
+    )  # fmt: skip
+    typed_types: re.Pattern[str] | None = option(
+        None, "The same of columns by table and type: shop.orders.VARCHAR.",
+        name="datatype.propagate.source.type", parse=patterns,
     )  # fmt: skip
     tombstones: bool = option(
         True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from simulator.delivery.redelivery import Redelivery
-from simulator.errors import UsageError
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
@@ -124,13 +124,14 @@ class Connector(ABC):
         return str(table)
 
     def key_columns(self, table: Table) -> tuple[int, ...]:
-        """Indexes of the columns of keys, in key order: those of `message.key.columns`, else those of the table."""
-        chosen = (self.options.key_columns or {}).get(self.collection(table.id))
-        names = self.table_key(table) if chosen is None else chosen
-        missing = [name for name in names if name not in table.positions]
-        if missing:
-            raise UsageError(f"message.key.columns: {self.collection(table.id)} has no column {missing[0]!r}.")
-        return tuple(table.positions[name] for name in names)
+        """Indexes of the columns of keys, in key order: those of `message.key.columns`, else the table's key."""
+        chosen = (
+            i
+            for pattern in self.options.key_columns
+            for i, column in enumerate(table.columns)
+            if self._matches(pattern, table, column.name)
+        )
+        return tuple(dict.fromkeys(chosen)) or tuple(table.positions[name] for name in self.table_key(table))
 
     def table_key(self, table: Table) -> tuple[str, ...]:
         """The primary key, else the unique key whose name is the first one."""
@@ -138,8 +139,48 @@ class Connector(ABC):
         return table.primary_key or (unique.columns if unique else ())
 
     def columns(self, table: Table) -> Sequence[int] | None:
-        """Indexes of the columns that rows have; None: all."""
+        """Indexes of the columns whose types the connector knows; None: all."""
         return None
+
+    def row_columns(self, table: Table) -> Sequence[int]:
+        """Indexes of the columns that rows have, by `column.include.list` and `column.exclude.list`."""
+        known = self.columns(table)
+        included, excluded = self.options.included_columns, self.options.excluded_columns
+        return tuple(
+            i
+            for i in (range(len(table.columns)) if known is None else known)
+            if (included is None or self._matches(included, table, table.columns[i].name))
+            and (excluded is None or not self._matches(excluded, table, table.columns[i].name))
+        )
+
+    def _matches(self, pattern: re.Pattern[str], table: Table, name: str) -> bool:
+        """Tests the name of a column, or a type, behind that of its table."""
+        return pattern.fullmatch(f"{self.collection(table.id)}.{name}") is not None
+
+    @abstractmethod
+    def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
+        """The name of a column's type at the source, its length and scale; None: unknown."""
+
+    def parameters(self, column: Column, table: Table) -> tuple[tuple[str, str], ...]:
+        """Parameters of a column's schema that tell its type at the source, if they are asked for."""
+        by_name, by_type = self.options.typed_columns, self.options.typed_types
+        if by_name is None and by_type is None:
+            return ()
+        type, length, scale = self.source_type(column)
+        if not (by_name and self._matches(by_name, table, column.name)) and not (
+            by_type and self._matches(by_type, table, type)
+        ):
+            return ()
+        told = {
+            "type": type.upper(),
+            "length": length,
+            "scale": scale,
+            "comment": (column.comment or None) if self.options.schema_comments else None,
+            "name": column.name,
+        }
+        return tuple(
+            (f"__debezium.source.column.{key}", str(value)) for key, value in told.items() if value is not None
+        )
 
     def table_charset(self, table: Table) -> str | None:
         """`defaultCharsetName`."""

@@ -35,6 +35,10 @@ class RelationalConnector(Connector):
     def described_type(self, column: Column) -> tuple[int, str, int | None, int | None]:
         """Code, name, length and scale of a column's type."""
 
+    def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
+        _, name, length, scale = self.described_type(column)
+        return name, length, scale
+
     def convert(self, column: Column, *, snapshot: bool) -> Converted:
         typed = self.typed(column.type)
         assert typed is not None, column

@@ -128,6 +128,10 @@ class MysqlConnector(Connector):
             "enumValues": enum_values(column),
         }
 
+    def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
+        read = definition(column, self.source)
+        return read.name, read.length, read.scale
+
     def table_key(self, table: Table) -> tuple[str, ...]:
         """The primary key, else the first unique key without nulls."""
         return table.row_key

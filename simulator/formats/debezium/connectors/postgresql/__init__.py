@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.formats.debezium.connectors.connector import Connector, Published
+from simulator.formats.debezium.connectors.postgresql import source_types
 from simulator.formats.debezium.connectors.postgresql.converters import Converters
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional
@@ -97,6 +98,9 @@ class PostgresqlConnector(Connector):
 
     def _has(self, column: Column) -> bool:
         return self._converters.column(column) is not None
+
+    def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
+        return source_types.described(column.type)
 
     def transaction_id(self, at: Entries) -> pa.Array:
         """The transaction's number and the entry's own position."""
