@@ -14,7 +14,8 @@ from command import ROOT, environment
 OPTIONS = ["-p", "no:cdcsim", "-p", "simulator.pytest_plugin", "-p", "no:cacheprovider"]
 END = "--- end of run ---\n"
 
-README = re.findall(r"```python\n(# test_\w+\.py\n.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+TASKS = (ROOT / "simulator" / "cli" / "README.md").read_text("utf-8")
+EXAMPLE = re.findall(r"```python\n(# test_\w+\.py\n.*?)```", TASKS, re.DOTALL)
 
 TESTS = """
 import json
@@ -99,7 +100,7 @@ def pytest_in(folder: Path, *runs: list[str]) -> list[str]:
 
 def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CDCSIM_KAFKA", raising=False)
-    (example,) = README
+    (example,) = EXAMPLE
     (tmp_path / "test_readme.py").write_text(example)
     (tmp_path / "test_mine.py").write_text(TESTS)
     golden = tmp_path / "goldens" / "test_mine" / "test_golden.txt"

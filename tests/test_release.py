@@ -50,30 +50,33 @@ def test_the_version_has_one_home_and_the_changelog_ends_with_it() -> None:
 
 
 def test_links_of_pypis_page_lead_to_the_release() -> None:
-    (substitution,) = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
-    readme = (ROOT / "README.md").read_text("utf-8")
-    replacement = substitution["replacement"].replace("$HFPR_VERSION", simulator.__version__)
-    page = re.sub(substitution["pattern"], replacement, readme)
+    page = readme = (ROOT / "README.md").read_text("utf-8")
+    for substitution in PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        replacement = substitution["replacement"].replace("$HFPR_VERSION", simulator.__version__)
+        page = re.sub(substitution["pattern"], replacement, page)
     targets = re.findall(r"\]\(([^)]+)\)", page)
     assert len(targets) == len(re.findall(r"\]\(([^)]+)\)", readme)) > 10
     assert all(target.startswith(("https://", "#")) for target in targets)
     repository = PROJECT["project"]["urls"]["Source"]
     assert f"]({repository}/blob/v{simulator.__version__}/docker/README.md)" in page
+    assert "](https://raw.githubusercontent.com/cdc-simulator/cdc-simulator/v" in page
 
 
-def test_the_action_of_the_readme_is_of_this_version() -> None:
-    versions = re.findall(r"/\.github/actions/run@v(\S+)", (ROOT / "README.md").read_text("utf-8"))
+def test_the_action_of_the_page_of_tasks_is_of_this_version() -> None:
+    versions = re.findall(
+        r"/\.github/actions/run@v(\S+)", (ROOT / "simulator" / "cli" / "README.md").read_text("utf-8")
+    )
     assert versions == [simulator.__version__]
 
 
-def test_extras_are_in_the_readme_and_all_is_all() -> None:
+def test_extras_are_on_the_page_of_installing_and_all_is_all() -> None:
     (every,) = EXTRAS["all"]
     named = set(re.findall(r"[\w-]+", every.partition("[")[2]))
     # pyspark[connect] is pyspark and more
-    assert named | {"spark"} == EXTRAS.keys() - {"all", "test"}
+    assert named | {"spark"} == EXTRAS.keys() - {"all", "site", "test"}
     assert set(EXTRAS["test"]) > {every.replace("all", "")}
-    section = (ROOT / "README.md").read_text("utf-8").partition("\n## Install\n")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == EXTRAS.keys() - {"test"}
+    page = (ROOT / "simulator" / "INSTALL.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == EXTRAS.keys() - {"site", "test"}
 
 
 def test_wheels_have_a_tag_for_each_platform(hook: ModuleType) -> None:

@@ -17,6 +17,8 @@ def report(session: Session, outcome: Outcome, *, quiet: bool) -> None:
         if command := progress.expected_command(session, outcome):
             click.echo(f"rows that a consumer must hold now: {command}", err=True)
         if library.missing():
-            click.echo("The compiled core was not built, so runs take longer: README.md says how it is.", err=True)
+            click.echo(
+                "The compiled core was not built, so runs take longer: simulator/INSTALL.md says how it is.", err=True
+            )
     if failure:
         raise failure

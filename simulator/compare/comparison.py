@@ -10,7 +10,7 @@ from simulator.compare.changes import ROWS, Happening, Place, happenings, place_
 from simulator.compare.members import cut, key_text, value_text
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
-from simulator.formats.documents import MEANINGS, members_of
+from simulator.formats.documents import MEANINGS, described_as, members_of
 from simulator.formats.format import Broker, Codec
 from simulator.model import Message
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of, source_of
@@ -86,7 +86,8 @@ class Comparison:
 
     def meaning(self, format: str, member: str) -> str:
         """What a member of a format means, which aligns it with members of other formats."""
-        return self.meanings[format].get(member, UNDESCRIBED)
+        meanings = self.meanings[format]
+        return meanings.get(described_as(member, meanings), UNDESCRIBED)
 
     def by_meaning(self, format: str, shown: Shown) -> dict[str, Pairs]:
         """The members of a message by what they mean, in the order of meanings."""

@@ -76,7 +76,8 @@ def cut(text: str, known: Collection[str]) -> list[tuple[str, str]]:
     >>> cut('{"meta":{"op":"ins","scn":1.0},"data":{"a":"}"}}', ["meta.op", "data"])
     [('meta.op', '"ins"'), ('meta.scn', '1.0'), ('data', '{"a":"}"}')]
     """
-    opened = {path.rpartition(".")[0] for path in known} - {""}
+    paths = {*known, *(path.partition(".")[2] for path in known)}  # an option may take the outermost object away
+    opened = {path.rpartition(".")[0] for path in paths} - {""}
     return list(_cut(text, "", opened | {path.rpartition(".")[0] for path in opened}))
 
 

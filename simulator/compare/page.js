@@ -11,6 +11,9 @@
   const described = Object.fromEntries(
     formats.map((id) => [id, Object.fromEntries(data.formats[id].members.map((m) => [m.member, m]))]));
 
+  // What a table says of a member; an option may take the outermost object away: `payload.after` is `after` then.
+  const describedAs = (id, name) => described[id][name] ?? data.formats[id].members.find((m) => m.member.slice(m.member.indexOf(".") + 1) === name);
+
   // What is chosen: the address bar has what differs from the defaults, so that a view can be linked to and reloaded.
   const screen = matchMedia("(max-width: 600px)");
   const narrow = () => screen.matches;
@@ -114,7 +117,7 @@
       const parts = {};
       for (const [name, text] of message.address) parts["message " + name] = [[name, text]];
       for (const [name, text] of message.members) {
-        const meaning = described[id][name] ? described[id][name].meaning : "other";
+        const meaning = describedAs(id, name)?.meaning ?? "other";
         (parts[meaning] ??= []).push([name, text]);
       }
       return [id, parts];
@@ -169,7 +172,7 @@
       const body = rows(sent).flatMap(([label, cells]) => {
         const base = words(cells[there[0]]);
         if (state.differing && there.every((id) => words(cells[id]) === base)) return [];
-        const found = there.flatMap((id) => (cells[id] ?? []).flatMap(([name]) => [name, described[id][name]?.holds ?? ""]));
+        const found = there.flatMap((id) => (cells[id] ?? []).flatMap(([name]) => [name, describedAs(id, name)?.holds ?? ""]));
         return [el("tr", { "data-words": [label, ...found].join(" ").toLowerCase() }, el("th", { scope: "row" }, label),
           ...there.map((id) => cell(id, label, cells[id], cells[there[0]], words(cells[id]) !== base, there[0])))];
       });
@@ -255,7 +258,7 @@ def test_consumer(cdc):
   }
 
   function explain(id, name) {
-    const m = described[id][name];
+    const m = describedAs(id, name);
     const field = $("field");
     field.replaceChildren(el("p", {}, el("strong", {}, name), ` in ${id}: ${m ? m.holds : "not described."}`),
       el("p", { class: "from" }, m ? `Meaning: ${m.meaning}. From: ${m.source} (${data.formats[id].spec}).` : ""));

@@ -15,7 +15,7 @@ from simulator.compare.members import cut, elements, members, value_text
 from simulator.delivery.pack import cut as cut_packs
 from simulator.delivery.parts import assembled
 from simulator.errors import UnsupportedType, UsageError
-from simulator.formats.documents import members_of
+from simulator.formats.documents import described_as, members_of
 from simulator.formats.format import Codec
 from simulator.model import INSERT, Column, ColumnType, Table
 from simulator.sources.source import Source
@@ -87,13 +87,18 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     envelope = Envelope(phase=1, **arrays)
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = codec.layout.packing.events(batch)
-    part = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
+    batch_part = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
     known = members_of(codec.format)
-    after = [name for name, member in known.items() if member.meaning == "after"]
     rows = []
-    for value in assembled([part])["value"].to_pylist():
-        parts = dict(cut(value_text(value, codec), tuple(known)))
-        rows.append(_row(next(parts[name] for name in after if name in parts), [column.name for column in columns]))
+    for value in assembled([batch_part])["value"].to_pylist():
+        text = value_text(value, codec)
+        after = [
+            part
+            for name, part in cut(text, tuple(known))
+            if (path := described_as(name, known)) in known and known[path].meaning == "after"
+        ]
+        # a value without an envelope is the row
+        rows.append(_row(after[0] if after else text, [column.name for column in columns]))
     for number, (_, values) in enumerate(types):
         yield tuple(shortened(row[number]) for row in rows[: len(values)])
 
@@ -116,8 +121,8 @@ def _row(text: str, names: Sequence[str]) -> list[str]:
             return values[1:]
         text = next((document for each in values if (document := _document(each))), values[-1])
     row = dict(members(text))
-    if "_id" not in row and "data" in row:
-        row = dict(members(row["data"]))
+    if "_id" not in row:
+        row = dict(members(row.get("data", row.get("payload", text))))
     return [row.get(name, ABSENT) for name in names]
 
 

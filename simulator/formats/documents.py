@@ -7,6 +7,7 @@ differences from the format that it is based on, and the decisions where the ven
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -85,6 +86,14 @@ def members_of(format: Format) -> dict[str, Member]:
         for row in rows
         if format.id in row["formats"].split()
     }
+
+
+def described_as(name: str, known: Collection[str]) -> str:
+    """The path of a member in a format's table: its own, or the one below the wrapper that an option takes away
+    (`payload.after` is `after` without schemas)."""
+    if name in known:
+        return name
+    return next((path for path in known if path.partition(".")[2] == name), name)
 
 
 def notes_of(format: Format) -> str:

@@ -13,7 +13,7 @@ from command import Command
 import simulator
 from simulator.compare.comparison import compare
 from simulator.compare.types import rendered
-from simulator.formats import FORMATS, find
+from simulator.formats import FORMATS, find, open_codec
 from simulator.formats.documents import MEANINGS, members_of, notes_of
 from simulator.model import ROW_KINDS
 from simulator.sources import find as find_source
@@ -72,6 +72,21 @@ def test_values_of_types_are_those_of_messages() -> None:
         "dts-avro": '{"precision":1,"value":"-128"}',
         "drs-avro": '{"precision":1,"value":"-128"}',
     }
+
+
+def test_options_that_take_the_envelope_away() -> None:
+    """Without schemas `payload.after` is `after`, and unwrapped the value is the row: both are read as with schemas."""
+    system = find_source("mysql")
+    formats = [
+        f"debezium-json{option}" for option in ("", ",value.converter.schemas.enable=false", ",transforms=unwrap")
+    ]
+    for type in rendered(system, {text: open_codec(text, system) for text in formats}):
+        assert type.texts[formats[0]] == type.texts[formats[1]] == type.texts[formats[2]], type.type
+    (event,) = compare("compare", formats[:2], source="mysql", kinds=["delete"]).events
+    found = compare("compare", formats[:2], source="mysql", kinds=["delete"])
+    by_meaning = [found.by_meaning(format, event.messages[format][0]) for format in formats[:2]]
+    assert by_meaning[0].keys() - by_meaning[1].keys() == {"structure"}
+    assert by_meaning[0]["before"][0][1] == by_meaning[1]["before"][0][1]
 
 
 def test_types_without_a_rendering_are_told_apart() -> None:
