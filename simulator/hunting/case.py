@@ -27,9 +27,9 @@ class Case:
     """The turns [first_turn, first_turn + turns) of a scenario, in a format.
 
     `scenario` is a shipped scenario's name, a file, or the text of one (of several lines); `settings` are those of
-    `--set`. A consumer gets the messages in stream order, unless `arrival` is a seed: then partitions run ahead of
-    each other, each in its own order. `rows` are the only rows whose changes are sent, as a connector with a filter
-    would send them; None: all.
+    `--set`, `faults` those of `--faults`. A consumer gets the messages in stream order, unless `arrival` is a seed:
+    then partitions run ahead of each other, each in its own order. `rows` are the only rows whose changes are sent, as
+    a connector with a filter would send them; None: all.
     """
 
     scenario: str
@@ -42,6 +42,7 @@ class Case:
     snapshot: bool = False
     partitions: int = 1
     arrival: int = 0
+    faults: str = "none"
     rows: Rows | None = None
 
     @property
@@ -52,7 +53,7 @@ class Case:
     @property
     def subject(self) -> Subject:
         """The scenario and the format, as all commands take them."""
-        return Subject(self.loaded_from, self.format, self.source, self.seed, self.settings)
+        return Subject(self.loaded_from, self.format, self.source, self.seed, self.settings, faults=self.faults)
 
     def as_yaml(self, sentence: str, command: tuple[str, ...] = ()) -> str:
         """The text of a file that replays the case; `sentence` says what it found."""
@@ -69,6 +70,7 @@ class Case:
             **({"snapshot": True} if self.snapshot else {}),
             **({"partitions": self.partitions} if self.partitions > 1 else {}),
             **({"arrival": self.arrival} if self.arrival else {}),
+            **({"faults": self.faults} if self.faults != "none" else {}),
             **({"rows": {table: list(keys) for table, keys in self.rows}} if self.rows else {}),
             "scenario": parse(self.scenario) if inline else self.scenario,
         }
@@ -105,6 +107,7 @@ def _case_of(facts: Mapping[str, Any]) -> Case:
         facts.get("snapshot", "no") == "yes",
         int(facts.get("partitions", 1)),
         int(facts.get("arrival", 0)),
+        facts.get("faults", "none"),
         rows if rows is None else tuple((table, tuple(map(tuple, keys))) for table, keys in rows.items()),
     )
 

@@ -23,11 +23,22 @@ TURNS: Final = (20, 100, 400, 1_500)
 PARTITIONS: Final = (1, 2, 3, 7)
 # This many cases are of one stream, since opening it takes as long as a case of it.
 CASES_OF_ONE: Final = 4
+# What any consumer meets that gets messages at least once, often enough to be in a case.
+AT_LEAST_ONCE: Final = (
+    "redelivery=20000,flush=60000", "redelivery=5000", "duplicates=0.1", "late=0.5", "early=0.5", "halves=1",
+)  # fmt: skip
 
 
-def cases(bases: Sequence[Case], seed: int, *, snapshots: bool, one_partition: bool = False) -> Iterator[Case]:
-    """Cases without end: first the begin of each base as it is, then other seeds, turns, numbers of rows, partitions
-    and arrivals. `snapshots`: the format sends rows of a snapshot."""
+def cases(
+    bases: Sequence[Case],
+    seed: int,
+    *,
+    snapshots: bool,
+    one_partition: bool = False,
+    faults: Sequence[str] = AT_LEAST_ONCE,
+) -> Iterator[Case]:
+    """Cases without end: first the begin of each base as it is, then other seeds, turns, numbers of rows, partitions,
+    arrivals, and one of the `faults` in every other case. `snapshots`: the format sends rows of a snapshot."""
     sized = {base: _sized_tables(base) for base in bases}
     for base in bases:
         yield replace(base, settings=_with_rows(base, sized[base], MANY_ROWS), turns=TURNS[1])
@@ -47,6 +58,7 @@ def cases(bases: Sequence[Case], seed: int, *, snapshots: bool, one_partition: b
             snapshot=snapshots and near and draw("snapshot", 3) == 0,
             partitions=partitions,
             arrival=1 + draw("arrival", 1 << 30) if partitions > 1 and draw("late", 3) else 0,
+            faults=faults[draw("fault", len(faults))] if faults and draw("faults", 2) else "none",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from simulator.hunting.case import Case
 from simulator.hunting.rows import Identity, groups_of, only, rows_left
 from simulator.library import Simulation, expected_of
 from simulator.model import DELETE, Kind, Message, SchemaChange
+from simulator.run.faults.spec import NONE
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of
 from simulator.run.plan import Limits
 from simulator.stream.engine.block import Block
@@ -34,16 +35,18 @@ STRETCHES: Final = (1, 3, 20)
 
 
 @lru_cache(maxsize=16)
-def _job(scenario: str, format: str, source: str | None, seed: int | None, settings: tuple[str, ...]) -> Job:
+def _job(
+    scenario: str, format: str, source: str | None, seed: int | None, settings: tuple[str, ...], faults: str
+) -> Job:
     """The job of a case; cases that differ in turns or rows alone share it."""
-    return job_of(Case(scenario, format, source, seed, settings).subject)
+    return job_of(Case(scenario, format, source, seed, settings, faults=faults).subject)
 
 
 def history_of(case: Case) -> History:
     """The history of a case. Raises UsageError."""
-    job = _job(case.scenario, case.format, case.source, case.seed, case.settings)
-    job = job.addressed(partitions=Partitions(case.partitions))
+    job = _job(case.scenario, case.format, case.source, case.seed, case.settings, case.faults)
     limits = Limits(case.first_turn, None, case.turns)
+    job = job.addressed(partitions=Partitions(case.partitions)).starting(limits)
     return History(case, Simulation(job, job.plan(limits, snapshot=case.snapshot, most_turns=SINGLE_TURNS).counted()))
 
 
@@ -58,12 +61,18 @@ class History:
     def job(self) -> Job:
         return self.run.job
 
+    def _only(self, block: Block) -> Block:
+        rows = self.case.rows
+        return block if rows is None else only(block, rows, self.job.stream.source)
+
+    @cached_property
+    def _read(self) -> list[Block]:
+        return [self.job.stream.read_block(where) for where in self.run.plan.all_blocks()]
+
     @cached_property
     def blocks(self) -> list[Block]:
         """The changes and events that are sent."""
-        rows, source = self.case.rows, self.job.stream.source
-        blocks = [self.job.stream.read_block(where) for where in self.run.plan.all_blocks()]
-        return blocks if rows is None else [only(block, rows, source) for block in blocks]
+        return [self._only(block) for block in self._read]
 
     @property
     def changes(self) -> list[ChangeBatch]:
@@ -71,12 +80,20 @@ class History:
 
     # --------------------------------------------------------------------------------------------------------- messages
 
+    def _rendered(self, job: Job) -> MessageBatch:
+        render = job.renderer(only=self._only).render
+        batches = [batch.columns for block in self._read if (batch := render(block)) is not None]
+        return MessageBatch(pa.Table.from_batches(batches).combine_chunks().to_batches()[0]) if batches else NO_MESSAGES
+
+    @cached_property
+    def faultless(self) -> MessageBatch:
+        """The messages in stream order, as they come where nothing goes wrong."""
+        return self._rendered(replace(self.job, faults=NONE))
+
     @cached_property
     def sent(self) -> MessageBatch:
-        """The messages in stream order."""
-        render = self.job.renderer().render
-        batches = [batch.columns for block in self.blocks if (batch := render(block)) is not None]
-        return MessageBatch(pa.Table.from_batches(batches).combine_chunks().to_batches()[0]) if batches else NO_MESSAGES
+        """The messages as they are sent, with faults."""
+        return self._rendered(self.job) if self.job.faults else self.faultless
 
     @cached_property
     def arrived(self) -> MessageBatch:
@@ -88,17 +105,22 @@ class History:
 
     @property
     def is_survivable(self) -> bool:
-        """Whether a consumer that applies each change by its key ends with the same rows as from the stream order."""
-        return self.arrived is self.sent or self._applied(self.arrived) == self._applied(self.sent)
+        """Whether a consumer that applies each change by its key, and leaves out what it cannot read, ends with the
+        same rows as where nothing goes wrong."""
+        return self.arrived is self.faultless or self._applied(self.arrived) == self._applied(self.faultless)
 
     def _applied(self, batch: MessageBatch) -> dict[Identity, Any]:
         keys = {table.id.name: table.primary_key for table in self.job.stream.first_tables}
         decoder, options = decoders.find(self.job.format), parse_format(self.job.format)[1]
         rows = dict[Identity, Any]()
         for message in batch.messages():
-            if message.value is None:
+            try:
+                items = (
+                    [] if message.value is None else decoders.items_of(decoder, decoder.parse(message.value, options))
+                )
+            except ValueError:
                 continue
-            for item in decoders.items_of(decoder, decoder.parse(message.value, options)):
+            for item in items:
                 if not isinstance(item, Change):
                     continue
                 names = keys.get(item.table, ())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from simulator.errors import UsageError
 from simulator.hunting.case import Case, read_case
-from simulator.hunting.cases import cases
+from simulator.hunting.cases import AT_LEAST_ONCE, cases
 from simulator.hunting.consumer import Command, Consumer, Function, PythonConsumer
 from simulator.hunting.history import history_of
 from simulator.hunting.shrink import shrink
@@ -55,19 +55,23 @@ def hunt(
     settings: Mapping[str, object] | None = None,
     minutes: float = 2.0,
     rounds: int | None = None,
+    faults: Sequence[str] = AT_LEAST_ONCE,
     tolerate: Sequence[str] = (),
 ) -> Found:
     """Searches for a history that breaks a consumer: `hunt("orders", "canal-json", my_consumer).ok`.
 
     `consumer` is a function: it gets the messages of a case in the order of their arrival and returns rows by table as
     mappings (values as the database's client prints them, or Python's), or the path of a folder or database. It begins
-    with nothing each time. The search ends after `minutes`, or after `rounds` cases; a failing case is made smaller in
-    as much time again. The same `seed` proposes the same cases. Raises UsageError.
+    with nothing each time. In every other case one of the `faults` occurs, each a text of `--faults`; by default those
+    of a delivery at least once. The search ends after `minutes`, or after `rounds` cases; a failing case is made
+    smaller for up to half of that time more. The same `seed` proposes the same cases. Raises UsageError.
     """
     names = [scenarios] if isinstance(scenarios, str | Path) else list(scenarios)
     texts = tuple(f"{name}={value}" for name, value in (settings or {}).items())
     bases = [Case(str(name), format, source, None, texts) for name in names]
-    return search(bases, PythonConsumer(consumer), seed=seed, minutes=minutes, rounds=rounds, tolerate=tolerate)
+    return search(
+        bases, PythonConsumer(consumer), seed=seed, minutes=minutes, rounds=rounds, faults=faults, tolerate=tolerate
+    )
 
 
 def replay(path: str | Path, consumer: Function | None = None, *, tolerate: Sequence[str] = ()) -> Found:
@@ -95,13 +99,15 @@ def search(
     rounds: int | None = None,
     jobs: int | None = None,
     one_partition: bool = False,
+    faults: Sequence[str] = AT_LEAST_ONCE,
     tolerate: Sequence[str] = (),
     report: Report = lambda tried, failure: None,
 ) -> Found:
     """The hunt for cases of these bases; `jobs` of them run at once if the consumer allows. Raises UsageError."""
     tolerances = [parse_tolerance(text) for text in tolerate]
     sends_rows = all(history_of(base).job.codec.sends(READ) for base in bases)
-    proposed = islice(cases(bases, seed, snapshots=sends_rows, one_partition=one_partition), rounds)
+    unending = cases(bases, seed, snapshots=sends_rows, one_partition=one_partition, faults=faults)
+    proposed = islice(unending, rounds)
     jobs = (jobs or os.cpu_count() or 1) if consumer.concurrent else 1
     end, tried, first = time.monotonic() + 60 * minutes, 0, None
 

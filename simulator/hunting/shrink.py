@@ -47,8 +47,10 @@ def shrink(case: Case, fails: Fails) -> Case:
 
 
 def _plainer(case: Case, fails: Fails) -> Case:
-    """One partition, stream order, no snapshot."""
+    """No faults, one partition, stream order, no snapshot."""
     for plainer in (
+        {"partitions": 1, "arrival": 0, "snapshot": False, "faults": "none"},
+        {"faults": "none"},
         {"partitions": 1, "arrival": 0, "snapshot": False},
         {"partitions": 1, "arrival": 0},
         {"snapshot": False},

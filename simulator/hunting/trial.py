@@ -97,4 +97,5 @@ def words_of(case: Case, failure: Failure) -> str:
     tables = ", ".join(dict.fromkeys(str(batch.table.id) for batch in history.changes))
     count = f"{len(orders):,} change{'' if len(orders) == 1 else 's'}"
     how = f" in {case.partitions} partitions" if case.partitions > 1 else ""
+    how += f" with --faults {case.faults}" if case.faults != "none" else ""
     return f"After {count} of {tables} ({kinds}){how}: {failure.text}"

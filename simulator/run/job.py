@@ -30,7 +30,7 @@ from simulator.sinks import brokers
 from simulator.sinks.url import MOST_PARTITIONS
 from simulator.sources.source import Source
 from simulator.sql import is_script
-from simulator.stream.engine.block import SnapshotBlock, Stream, TurnBlock
+from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
@@ -129,19 +129,25 @@ class Job:
             }
         return self.opened.unsent
 
-    def renderer(self, partitions: Callable[[str], int] | None = None, *, wall_clock: bool = False) -> Renderer:
+    def renderer(
+        self,
+        partitions: Callable[[str], int] | None = None,
+        *,
+        wall_clock: bool = False,
+        only: Callable[[Block], Block] | None = None,
+    ) -> Renderer:
         """Renderer that turns blocks into messages. `partitions` overrides the job's partition counts; with
-        `wall_clock` the product's write time is the current time."""
+        `wall_clock` the product's write time is the current time; `only` reduces blocks to a part of their changes."""
         to = self.addressing
         now = now_ms if wall_clock else None
         partitions = partitions or to.partitions
         arguments = (self.stream, self.codec, self._route(to.route), to.topic, partitions)
         if not self.faults:
-            return Renderer(*arguments, unsent=self.unsent, now_ms=now)
+            return Renderer(*arguments, unsent=self.unsent, now_ms=now, only=only)
         from simulator.run.faults.renderer import FaultyRenderer
 
         seed = self.scenario.spec.seed
-        return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=now, faults=self.faults, seed=seed)
+        return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=now, only=only, faults=self.faults, seed=seed)
 
     def starting(self, limits: Limits) -> Job:
         """The same job for a run that begins there: no fault repeats a message from before it."""

@@ -65,8 +65,10 @@ class Renderer:
         *,
         unsent: Collection[TableId] = (),
         now_ms: Callable[[], int] | None = None,
+        only: Callable[[Block], Block] | None = None,
     ) -> None:
         self.stream, self.codec, self._unsent, self._now_ms = stream, codec, frozenset(unsent), now_ms
+        self._only = only
         tables, texts = stream.names_at_start, codec.layout.writer.text
         self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables, database=stream.database)
 
@@ -123,7 +125,7 @@ class Renderer:
     def _sent(self, block: Block) -> Changes:
         """The changes and events of a block that the product sends: updates split, write time stamped."""
         write_ms = None if self._now_ms is None else self._now_ms()
-        block = self._without_unsent(block)
+        block = self._without_unsent(block if self._only is None else self._only(block))
         batches = [batch for batch in block.batches if self.codec.sends(batch.kind)]
         if self.codec.layout.row_images == frozenset() and any(batch.logged is not None for batch in batches):
             raise refusal(self.codec, self.stream)

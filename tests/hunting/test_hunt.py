@@ -67,6 +67,8 @@ def consumer(mistake: str = "") -> Callable[[Sequence[Message]], dict[str, list[
     ) -> None:
         names = batch["pkNames"]
         key = tuple(row[name] for name in names)
+        if mistake == "adds on redelivery" and batch["type"] == "INSERT" and key in rows:
+            raise ValueError(f"duplicate key {key}")
         if mistake == "applies by the product's time" and newest.setdefault(key, 0) >= batch["ts"]:
             return
         newest[key] = batch["ts"]
@@ -109,6 +111,7 @@ def test_a_right_consumer_passes() -> None:
         ("turns unsigned to signed", "different", 1),
         ("applies by the product's time", "extra|different|missing", 3),
         ("raises at a null", "ended", 1),
+        ("adds on redelivery", "ended", 1),
     ],
 )
 def test_a_wrong_consumer_is_found_and_its_case_is_small(mistake: str, kind: str, most: int, tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ SCENARIOS = ("orders", "tour", "boundary", "hostile")
     "--timeout", "seconds", type=click.FloatRange(0, min_open=True), default=60.0, metavar="SECONDS",
     show_default=True, help="A consumer that takes longer for a case has failed.",
 )  # fmt: skip
+@click.option(
+    "--faults", multiple=True, metavar="FAULT=VALUE,…|none",
+    help="Let this go wrong in every other case, as run --faults does; give it once for each alternative; default: "
+    "redelivery, duplicates, and partitions ahead of each other.",
+)  # fmt: skip
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, with topic, partition and key.")
 @click.option(
     "--through", metavar="URL",
@@ -78,6 +83,7 @@ def hunt(
     rounds: int | None,
     jobs: int | None,
     seconds: float,
+    faults: tuple[str, ...],
     envelope: bool,
     through: str | None,
     table: str,
@@ -97,6 +103,7 @@ def hunt(
     cdcsim hunt --replay tests/regressions/orders_missing_1.yaml
     """
     from simulator.hunting.case import Case, read_case
+    from simulator.hunting.cases import AT_LEAST_ONCE
     from simulator.hunting.consumer import Command
     from simulator.hunting.hunt import replay_case, search
     from simulator.hunting.regression import write_regression
@@ -120,6 +127,7 @@ def hunt(
         minutes=minutes,
         rounds=rounds,
         jobs=jobs,
+        faults=faults or AT_LEAST_ONCE,
         tolerate=tolerances,
         report=_progress,
     )
