@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulator.run.plan import Limits
     from simulator.run.session import Outcome, Session
     from simulator.sinks.sink import Sink
+    from simulator.stream.engine.block import Stream
 
 # Seconds between lines of progress outside of a terminal; on a terminal one line is updated.
 PLAIN_SECONDS = 5.0
@@ -238,6 +239,11 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
+def _rows_before(stream: Stream) -> bool:
+    """Whether a script finds rows, which only a snapshot can send."""
+    return any(stream.count_part(0, part) for part in stream.snapshot_parts(0))
+
+
 def expected_command(session: Session, outcome: Outcome) -> str | None:
     """The command that writes the rows that a consumer of the run must hold; None if the consumer lacks rows."""
     from simulator.truth.known import KnownRows
@@ -245,8 +251,8 @@ def expected_command(session: Session, outcome: Outcome) -> str | None:
     subject, job, done, identity = session.subject, session.job, outcome.summary, outcome.earlier
     first_turn = done.first_turn if identity is None else int(identity["--start-at"])
     snapshot = done.snapshot_rows or (identity is not None and identity["snapshot"] == "true")
-    script_from_its_start = job.stream.turns is not None and not first_turn
-    if done.failed or not ((snapshot and job.codec.sends(READ)) or script_from_its_start):
+    sent_whole = job.stream.turns is not None and not first_turn and not _rows_before(job.stream)
+    if done.failed or not ((snapshot and job.codec.sends(READ)) or sent_whole):
         return None
     words = ["cdcsim", "expected", str(subject.scenario), "--at", str(done.next_turn), "--source", str(job.source)]
     if KnownRows(job.format, job.codec, job.unsent).differ(job.stream):

@@ -125,6 +125,18 @@ def test_a_run_names_the_command(command: Command, tmp_path: Path) -> None:
     assert "expected" not in command(*run, status=0).err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["canal-json", "--snapshot"], True),
+        (["canal-json", "--no-snapshot"], False),  # the script finds rows, which nothing has sent
+        (["drs-json", "--snapshot", "--source", "postgresql"], False),
+    ],
+)
+def test_no_consumer_holds_rows_that_were_not_sent(command: Command, arguments: list[str], named: bool) -> None:
+    assert ("must hold now: cdcsim expected tour" in command("run", "tour", "-f", *arguments, status=0).err) is named
+
+
 FINE = """create database shop; use shop;
 create table t (id int primary key, seen timestamp(6), size double, place point);
 insert into t values (1, '2024-05-01 10:00:00.123456', 1.2345678901234567, st_geomfromtext('point(1 2)', 4326));
