@@ -20,7 +20,7 @@ from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.library import LibrarySender, Producer
 from simulator.sinks.rocketmq.message import NotStorable, Outgoing, Unexplained
 from simulator.sinks.rocketmq.native import NativeSender
-from simulator.sinks.rocketmq.remoting import MESSAGE_ILLEGAL, NO_PERMISSION, TOPIC_NOT_EXIST, Refusal, words
+from simulator.sinks.rocketmq.remoting import BUSY, MESSAGE_ILLEGAL, NO_PERMISSION, TOPIC_NOT_EXIST, Refusal, words
 from simulator.sinks.rocketmq.url import RocketmqUrl
 from simulator.sinks.sink import Sink
 
@@ -244,7 +244,7 @@ class RocketmqSink(Sink):
                     end, refusal = at, f"the broker refused it: {reason}{REMEDIES[error.code]}"
                     break
                 self._trouble = f"{self.cluster}: {reason}"
-                uncounted = uncounted or not isinstance(error, ConnectionRefusedError)
+                uncounted = uncounted or not _not_stored(error)
                 broken_at = time.monotonic() if broken_at is None else broken_at
                 if time.monotonic() - broken_at > self.url.outage_secs:
                     end, refusal = at, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
@@ -260,3 +260,8 @@ class RocketmqSink(Sink):
         if refusal and at == end:
             self.ledger.fail(parcel, chunk.number + at, refusal)
             self._stopping.set()
+
+
+def _not_stored(error: OSError | Refusal) -> bool:
+    """Whether the broker certainly does not have the messages of a request that failed."""
+    return isinstance(error, ConnectionRefusedError) or (isinstance(error, Refusal) and error.code in BUSY)
