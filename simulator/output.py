@@ -26,3 +26,12 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
     except OSError as error:
         raise SinkError(f"{path}: it cannot be written: {error.strerror or error}.") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Syncs a folder: the names of new and renamed files are then on disk, too. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,10 +1,11 @@
-"""A model of delivery: runs that are killed, cut off, refused and begun anew, to a destination that is told what to do.
+"""A model of delivery: runs that are killed, cut off, refused and begun anew, to destinations that do as they are told.
 
 A schedule is a list of lives of one run. Each life is told what the destination does with every batch (answers, answers
 late, breaks the connection, refuses a message) and what happens to the process and to its resume file: killed within a
-batch, while messages are sent again, or around the writing of the file; a full disk. Between them other runs write to
-the same destination, other commands try to take the position, a second process tries to have the resume file, and files
-are changed. The last life comes to its end. Then the partitions are read:
+batch, while messages are sent again, or around the writing of the file, alone or with the machine, which loses what is
+not on the disk; a full disk. Between them other runs write to the same destination, other commands try to take the
+position, a second process tries to have the resume file, and files are changed. The last life comes to its end. Then
+the partitions are read:
 
 * every message is there, in order;
 * what is there twice is one step back, and counted: by partition, over all lives, and no more than may have been sent;
@@ -72,12 +73,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Life:
-    """One life of the run: answers to its batches, what happens at a write of its resume file (by number), and what
-    others do before it."""
+    """One life of the run: answers to its batches, what happens at a write of its resume file (by number), what others
+    do before it, and whether a kill is that of the machine."""
 
     answers: tuple[Answer, ...] = ()
     at_write: tuple[int, Literal["killed before", "killed after", "disk full"]] | None = None
     before: str = "nothing"
+    without_power: bool = False
 
     @property
     def may_fail(self) -> bool:
@@ -107,6 +109,7 @@ LIVES: Final = st.lists(
         st.lists(ANSWERS, max_size=6).map(tuple),
         st.none() | st.tuples(st.integers(0, 12), st.sampled_from(["killed before", "killed after", "disk full"])),
         st.sampled_from(CROSSINGS),
+        st.booleans(),
     ),
     min_size=1,
     max_size=4,
@@ -317,6 +320,7 @@ class Machine:
         self.folder, self.kind, self.broker = folder, kind, Broker()
         self.others = 0
         self.may_repeat: Counter[Place] = Counter()
+        self.on_disk: dict[int, int] = {}  # size of each file at its last fsync, by its number
 
     def schedule(self, lives: Sequence[Life], last: Life) -> None:
         """Lives a schedule. Raises AssertionError for a promise that is broken."""
@@ -328,7 +332,8 @@ class Machine:
                 if not life.may_fail:
                     raise
             except Killed:
-                pass
+                if life.without_power:
+                    self.lose_what_is_not_on_disk()
         self.cross(last.before)
         self.check(self.live("run", last))
 
@@ -352,11 +357,16 @@ class Machine:
                 dead = True
                 raise Killed
 
+        def fsync(descriptor: int) -> None:
+            state = os.fstat(descriptor)
+            self.on_disk[state.st_ino] = state.st_size
+
         with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
-            patch.setattr(os, "fsync", lambda descriptor: None)  # the machine lives on
+            patch.setattr(os, "fsync", fsync)
             resumed = stack.enter_context(Resumed(file, self.identity(name, option)))
             if name == "run":
                 self.may_repeat.update(self.on_their_way())
+                self.forget_what_is_written_again(resumed)
             sink = self.opened(name, iter(life.answers), resumed)
             stack.callback(sink.close)
             send = sink.write
@@ -389,6 +399,17 @@ class Machine:
                 return FakeTransactions(self.broker, name, answers)
             case "files":
                 return CrashingFiles(answers, self.folder / f"{name} files", resumed)
+
+    def forget_what_is_written_again(self, resumed: Resumed) -> None:
+        """Behind the position files are written again: what was on the disk there is not what will be."""
+        for path in (self.folder / "run files").glob("*"):
+            state, number = resumed.before.files.get(path.name), path.stat().st_ino
+            self.on_disk[number] = min(self.on_disk.get(number, 0), 0 if state is None else state.size)
+
+    def lose_what_is_not_on_disk(self) -> None:
+        for path in (self.folder / "run files").glob("*"):
+            state = path.stat()
+            os.truncate(path, min(state.st_size, self.on_disk.get(state.st_ino, 0)))
 
     def on_their_way(self) -> Counter[Place]:
         """Messages that may have been sent and are not acknowledged, by the resume file: the next life sends them

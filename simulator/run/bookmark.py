@@ -20,6 +20,7 @@ import orjson
 
 from simulator.errors import UsageError
 from simulator.model import OrderKey
+from simulator.output import sync_folder
 from simulator.sinks.ledger import Place, Position
 from simulator.sinks.sink import FileState
 
@@ -130,6 +131,7 @@ def write(file: Path, mark: Bookmark) -> None:
             new.flush()
             os.fsync(new.fileno())
         os.replace(other, file)
+        sync_folder(file.parent)
     except OSError as error:
         other.unlink(missing_ok=True)
         raise UsageError(f"--resume {file}: it cannot be written: {error.strerror}.") from None

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError, SinkError, UsageError
+from simulator.output import sync_folder
 from simulator.sinks.framing import Framing, framing
 from simulator.sinks.ledger import Parcel, Place, by_partition
 from simulator.sinks.sink import FileState, Sink
@@ -224,7 +225,7 @@ class FolderSink(Sink):
                 size = file.tell()
                 states[self.file_name(*place)] = FileState(size, _tail(file.fileno(), size))
             if states:
-                _sync_folder(self._folder)
+                sync_folder(self._folder)
         except OSError as error:
             raise SinkError(f"{self.SCHEME}:{self._folder} cannot be put on the disk: {error.strerror}.") from None
         return states
@@ -275,15 +276,6 @@ def _tail(descriptor: int, size: int) -> str:
     """The SHA-256 of the last bytes of a file of this size."""
     first = max(0, size - TAIL_BYTES)
     return sha256(os.pread(descriptor, size - first, first)).hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Syncs a folder: the names of new files are then on disk, too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def in_file_names(topic: str) -> str:

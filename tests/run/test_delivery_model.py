@@ -50,6 +50,16 @@ def test_no_schedule_loses_a_message(kind: Kind) -> None:
 Patch = pytest.MonkeyPatch
 
 
+class Without:
+    """The module os, of which one function does nothing."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return (lambda *arguments: None) if name == self._name else getattr(os, name)
+
+
 def no_options(patch: Patch) -> None:
     patch.setattr(Target, "deciding", lambda target: {"destination": str(target).partition("?")[0]})
 
@@ -67,7 +77,11 @@ def files_are_not_looked_at(patch: Patch) -> None:
 
 
 def files_are_not_cut(patch: Patch) -> None:
-    patch.setattr(files.os, "truncate", lambda path, size: None)
+    patch.setattr(files, "os", Without("truncate"))
+
+
+def files_are_not_synced(patch: Patch) -> None:
+    patch.setattr(files, "os", Without("fsync"))
 
 
 def what_was_sent_again_is_not_counted(patch: Patch) -> None:
@@ -121,6 +135,7 @@ BROKEN: Final[list[tuple[Callable[[Patch], None], Kind]]] = [
     (one_position_for_all_runs, "transactions"),
     (files_are_not_looked_at, "files"),
     (files_are_not_cut, "files"),
+    (files_are_not_synced, "files"),
     (what_was_sent_again_is_not_counted, "acknowledged"),
     (what_was_sent_again_is_counted_at_the_end, "acknowledged"),
     (only_the_last_life_is_counted, "acknowledged"),

@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import shutil
+import signal
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -75,18 +76,39 @@ def test_files_go_on_from_every_position(
 
 
 def test_kill(command: Command, tmp_path: Path, whole: dict[str, str]) -> None:
-    """SIGKILL at any moment. CDCSIM_KILLS says how often."""
-    file, folder = tmp_path / "position", tmp_path / "messages"
-    arguments = [*RUN, "-q", "--to", f"file:{folder}?partitions=3", "--resume", file]
+    """SIGKILL of a worker and of the run, in turn, at any moment; the record is that of all parts."""
+    file, folder, record = tmp_path / "position", tmp_path / "messages", tmp_path / "record.json"
+    arguments = [*RUN, "-q", "--to", f"file:{folder}?partitions=3", "--resume", file, "--record", record]
     for number in range(KILLS):
         before = file.stat().st_mtime_ns if file.exists() else None
-        with start(*arguments) as process:
+        kills_worker = number % 2 == 0
+        # so slow that it does not end before
+        more = ["--workers", "2", "--rate", "500/s"] if kills_worker else []
+        with start(*arguments, *more) as process:
             while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
                 time.sleep(0.01)
             time.sleep(random.Random(number).random() / 4)
+            if kills_worker:
+                workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                os.kill(int(workers[number // 2 % 2]), signal.SIGKILL)
+                _, err = process.communicate()
+                assert (process.returncode, b"was killed by SIGKILL" in err) == (1, True), err
             process.kill()
     command(*arguments, status=0)
     assert contents(folder) == whole
+    recorded(orjson.loads(record.read_bytes()), folder)
+
+
+def recorded(record: dict[str, Any], folder: Path) -> None:
+    """Each part of a run is in its record as it is in the files, and nothing else is."""
+    lines = {path.name: path.read_bytes().splitlines(keepends=True) for path in folder.iterdir()}
+    assert record["total"]["delivered"] == sum(map(len, lines.values()))
+    for part in (*record["earlier"], record):
+        for each in part["partitions"]:
+            rest = lines[f"{each['topic']}-{each['partition']}.jsonl"]
+            assert hashlib.sha256(b"".join(rest[: each["sent"]])).hexdigest() == each["sha256"]
+            del rest[: each["sent"]]
+    assert not any(lines.values())
 
 
 OTHERS: Final = [

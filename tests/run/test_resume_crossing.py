@@ -127,6 +127,23 @@ def test_two_runs_do_not_share_a_resume_file(command: Command, tmp_path: Path) -
     command(*arguments, "--turns", "5000", status=0)
 
 
+def test_parquet_of_a_killed_run_is_taken_for_no_table(command: Command, tmp_path: Path) -> None:
+    """Its files have no end: they are told by their names, and no run writes beside them."""
+    folder = tmp_path / "messages"
+    run = ["run", "crud", "-f", "canal-json", "--to", f"parquet:{folder}"]
+    with start(*run, "--rate", "500/s") as process:
+        while not any(path.stat().st_size for path in folder.rglob("*.parquet")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    (file,) = folder.rglob("*.parquet")
+    before = file.read_bytes()
+    done = command("verify", "crud", "-f", "canal-json", "--from", f"parquet:{folder}", "--limit", "5", status=1)
+    assert f"{file}: it is no whole file of Parquet: " in done.err
+    assert "topic=example is already there; name an empty folder, or remove it" in command(*run, status=1).err
+    assert file.read_bytes() == before
+
+
 def test_an_end_before_the_position_is_refused(command: Command, tmp_path: Path) -> None:
     to = ["--to", f"file:{tmp_path / 'messages'}", "--resume", tmp_path / "position"]
     command(*RUN, "2000", *to, status=0)

@@ -139,7 +139,7 @@ def parquet_rows(path: Path) -> Iterator[Records]:
                 columns = [batch.column("value"), batch.column("key"), batch.column("tag"), stamps]
                 yield pa.record_batch([*columns, batch.column("headers").cast(HEADERS)], SCHEMA)
     except pa.ArrowInvalid as error:
-        raise SinkError(f"{path}: it is no whole file of Parquet: {error}.") from None
+        raise SinkError(f"{path}: it is no whole file of Parquet: {str(error).rstrip('.')}.") from None
 
 
 # -------------------------------------------------------------------------------------------------------------- readers
