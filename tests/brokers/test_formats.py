@@ -39,7 +39,7 @@ def test_every_message_of_a_format_arrives(broker: Any, format: str, request: py
     address, topic = request.getfixturevalue(broker), f"test_{uuid.uuid4().hex}"
     job = open_job("orders", format, broker=broker)
     limits = Limits(changes=CHANGES)
-    with open_sink(destination(broker, address, topic), properties=job.codec.layout.rabbitmq) as sink:
+    with open_sink(destination(broker, address, topic), properties=job.codec.layout.properties) as sink:
         local_run(job, sink, limits=limits)()
     wanted = expected(job, broker, topic, limits)
     verdict = verify_job(job, destination(broker, address, topic), Expectation(limit=CHANGES))

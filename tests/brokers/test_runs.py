@@ -144,8 +144,9 @@ def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest,
     again = {number: len(values) - len(wanted[number]) for number, values in found.items()}
     counted = {each["partition"]: each["messages"] for each in told["repeated_in"]}
     assert [number for number in again if again[number] > counted.get(number, 0)] == [], (again, counted)
+    if kind == "kafka exactly-once":  # readers do not see what was not committed
+        last = most = 0
     assert last <= told["repeated"] <= most
-    assert kind != "kafka exactly-once" or told["repeated"] == 0
 
 
 @pytest.mark.parametrize("kind", kinds(*BROKERS, "rabbitmq quorum", "rocketmq library"))
