@@ -398,7 +398,7 @@ def test_formats_have_no_branch_for_a_source() -> None:
 # What the rest of the program reads of a format's layout: parts that every format has.
 CONTRACT: Final = {
     "container", "known", "loaded", "packing", "properties", "redelivery", "routing", "row_images", "second_number",
-    "steps", "writer",
+    "steps", "subjects", "writer",
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from simulator.formats.writing import Writer, kind_of, outside_tables
 from simulator.model import HEARTBEAT, INSERT, MARKS, STATEMENT, Column, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.sources import DEFAULT
 from simulator.sources.source import Source
+from simulator.subjects.ids import Subjects
 from simulator.wire.avro import Container
 
 # The options of a format.
@@ -51,7 +52,8 @@ class Layout:
     * `steps`: the product's treatment of changes before that (`simulator.delivery.steps`), in order.
     * `known`: the part of a column's values that messages carry (`simulator.formats.known`); None: all. `loaded`:
       whether a snapshot's rows carry less of a column than later changes.
-    * `container`: the container of a file of values, if they are Avro.
+    * `container`: the container of a file of values, if they are Avro. `subjects`: their schemas, if each message has
+      the id of its own.
     * `properties`: the properties of each message on a broker that has such (RabbitMQ, in AMQP's names); by default the
       content type of JSON.
     * `sends`: the format's kinds of event that the settings allow; None: all. `never`: those that no setting allows.
@@ -71,6 +73,7 @@ class Layout:
     known: Callable[[Column], Known | None] | None = None
     loaded: Callable[[Column], bool] | None = None
     container: Container | None = None
+    subjects: Subjects | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None
     never: frozenset[Kind] = frozenset()

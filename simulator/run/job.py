@@ -69,14 +69,17 @@ class Addressing:
 
 class Opened:
     """The stream, the codec and the unsent tables of a job, shared by all jobs that differ only in their addressing.
-    They are not pickled: an unpickled job opens its own."""
+    They are not pickled: an unpickled job opens its own. `ids` are those of its schemas, which are pickled: no other
+    process asks a registry."""
 
-    def __init__(self, stream: Stream | None = None, codec: Codec | None = None) -> None:
-        self.stream, self.codec = stream, codec
+    def __init__(
+        self, stream: Stream | None = None, codec: Codec | None = None, ids: Mapping[str, int] | None = None
+    ) -> None:
+        self.stream, self.codec, self.ids = stream, codec, ids
         self.unsent: Mapping[TableId, str] | None = None
 
-    def __reduce__(self) -> tuple[type[Opened], tuple[()]]:
-        return Opened, ()
+    def __reduce__(self) -> tuple[type[Opened], tuple[None, None, Mapping[str, int] | None]]:
+        return Opened, (None, None, self.ids)
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ class Job:
     ) -> Renderer:
         """Renderer that turns blocks into messages. `partitions` overrides the job's partition counts; with
         `wall_clock` the product's write time is the current time; `only` reduces blocks to a part of their changes."""
+        self._number_schemas()
         to = self.addressing
         now = now_ms if wall_clock else None
         partitions = partitions or to.partitions
@@ -152,6 +156,24 @@ class Job:
     def starting(self, limits: Limits) -> Job:
         """The same job for a run that begins there: no fault repeats a message from before it."""
         return self if not self.faults else replace(self, faults=self.faults.starting(limits.start_at))
+
+    def _number_schemas(self) -> None:
+        """Gives the codec the ids of all schemas, if it has them from elsewhere. Raises UsageError."""
+        subjects = self.codec.layout.subjects if self.format else None
+        if subjects is None or not subjects.ids.origin.is_given:
+            return
+        if self.opened.ids is None:
+            stream = self.stream
+            topics = self.codec.layout.routing.topics.mapping(stream.names_at_start).named(self.addressing.topic)
+            present = stream.names_at_start
+            first = [table for table in stream.first_tables if table.id in present and table.id not in self.unsent]
+            versions = (table for table in stream.tables_from(0) if table.id not in self.unsent)
+            self.opened.ids = subjects.ids.origin.numbered(subjects.pairs(first, versions, topics.of))
+        subjects.ids.numbers = self.opened.ids
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._number_schemas()  # an unpickled job has the ids
+        return dict(self.__dict__)
 
     def addressed(
         self, *, route: str | None = None, topic: str | None = None, partitions: Partitions = Partitions()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from simulator.errors import UsageError
+from simulator.model import Table, TableId
+from simulator.subjects.registered import OWN, Origin
 from simulator.wire.avro import MESSAGES, Container
 
 # The magic byte and the id.
@@ -39,25 +41,45 @@ def own_id(schema: str) -> int:
 
 @dataclass
 class SchemaIds:
-    """Ids of schemas by their texts; without `numbers`, their own (`own_id`)."""
+    """Ids of schemas by their texts; their own (`own_id`) where no registry or file has them. `numbers`: the ids from
+    there, set before the first message; until then messages are attempts, which have the id 0."""
 
+    origin: Origin = OWN
     numbers: Mapping[str, int] | None = None
 
     def of(self, schema: str) -> int:
         """The id of a schema. Raises UsageError for one that has none."""
-        if self.numbers is None:
+        if not self.origin.is_given:
             id = own_id(schema)
+        elif self.numbers is None:
+            return 0
         elif schema in self.numbers:
             id = self.numbers[schema]
         else:
-            name = json.loads(schema)
-            raise UsageError(f"no id is known for the schema {_name(name)}: {schema[:200]}")
+            raise UsageError(f"no id is known for the schema {full_name(schema)}.")
         remember(id, schema)
         return id
 
     def prefix(self, schema: str) -> bytes:
         """The first bytes of each message with a schema."""
         return b"\x00" + self.of(schema).to_bytes(4)
+
+
+class Pairs(Protocol):
+    """The subjects and schemas of a stream's messages, in the order in which they are registered: of the tables as it
+    finds them, and of all versions that it has; `topic_of` gives a table's topic."""
+
+    def __call__(
+        self, first: Sequence[Table], versions: Iterable[Table], topic_of: Callable[[TableId], str]
+    ) -> Iterable[tuple[str, str]]: ...
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """A format's schemas that messages refer to by id: their ids, and where they are registered."""
+
+    ids: SchemaIds
+    pairs: Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +89,23 @@ class Registered(Container):
     schema: str = MESSAGES
     keys: bool = True
     whole: bool = True
+    origin: Origin = OWN
 
     def decoded(self, value: bytes) -> Any:
-        """The datum of a message as Python data. Raises ValueError for an id that this process does not know."""
-        id = id_of(value)
-        schema = known(id)
-        if schema is None:
-            raise ValueError(f"no schema is known here for the id {id}")
-        return read(schema, value)
+        """The datum of a message as Python data: numbers, texts, bytes, as Avro has them without logical types. Raises
+        ValueError for an unknown id."""
+        return Container(bare(schema_of(value, self.origin)), PREFIX_BYTES).decoded(value)
 
 
-def read(schema: str, value: bytes) -> Any:
-    """The datum of a message as Python data: numbers, texts, bytes, as Avro has them without logical types."""
-    return Container(bare(schema), PREFIX_BYTES).decoded(value)
+def schema_of(value: bytes, origin: Origin) -> str:
+    """The schema of a message: one that this process has used, else one of the registry or file. Raises ValueError for
+    an unknown id."""
+    id = id_of(value)
+    schema = known(id) if not origin.is_given else origin.schema(id)
+    if schema is None:
+        hint = "" if origin.is_given else "; name its registry (schema.registry.url) or a file of schemas (schema.ids)"
+        raise ValueError(f"no schema is known for the id {id}{hint}")
+    return schema
 
 
 @cache
@@ -101,8 +127,9 @@ def id_of(value: bytes) -> int:
     return int.from_bytes(value[1:PREFIX_BYTES])
 
 
-def _name(schema: Any) -> str:
-    """The full name of a schema's record."""
-    if isinstance(schema, list):
-        schema = next(branch for branch in schema if branch != "null")
-    return f"{schema.get('namespace', '')}.{schema.get('name', schema.get('type'))}".lstrip(".")
+def full_name(schema: str) -> str:
+    """The full name of a schema's record, or of the record in its union."""
+    parsed = json.loads(schema)
+    if isinstance(parsed, list):
+        parsed = next(branch for branch in parsed if branch != "null")
+    return f"{parsed.get('namespace', '')}.{parsed.get('name', parsed.get('type'))}".lstrip(".")

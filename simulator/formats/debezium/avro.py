@@ -7,7 +7,9 @@ converter writes the same where it is set to Confluent's format (`apicurio.regis
   one, have no bytes.
 * Schemas are those of Connect in Avro (`confluent/schema.py`). A table's schema changes with its columns, and so does
   its id.
-* Without a registry the id of a schema is the checksum (CRC-32) of its text, without its first bit: decided here.
+* A registry (`schema.registry.url`) numbers all schemas of a run before its first message; `schema.ids` reads the
+  numbers from a file of its schemas. `confluent/subjects.py` says under which subjects, in which order.
+* Without either the id of a schema is the checksum (CRC-32) of its text, without its first bit: decided here.
 * Names that Avro does not allow are refused, as the converter does: `schema.name.adjustment.mode=avro` and
   `field.name.adjustment.mode=avro` change them in the connector, `scrub.invalid.names=true` in the converter.
 * Headers stay text and JSON: another converter makes them.
@@ -16,26 +18,46 @@ converter writes the same where it is set to Confluent's format (`apicurio.regis
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import urlsplit
 
+from simulator.errors import OptionError
 from simulator.formats.debezium.confluent.schema import AvroSchemas
+from simulator.formats.debezium.confluent.subjects import AvroSubjects
 from simulator.formats.debezium.confluent.writer import AvroKeys, AvroUnwrappedWriter, AvroWriter, Frames
 from simulator.formats.debezium.json import CONNECTORS, envelopes_of, layout_of
 from simulator.formats.debezium.options import AvroOptions, unwrapping
-from simulator.formats.debezium.writer import JsonWriter
 from simulator.formats.format import Format, Layout, Settings
 from simulator.model import STATEMENT, Kind
-from simulator.subjects.ids import Registered, SchemaIds
+from simulator.subjects.ids import Registered, SchemaIds, Subjects
+from simulator.subjects.registered import USER_INFO, Origin
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:
     options = settings.options
     envelopes = envelopes_of("debezium-avro", settings)
-    frames = Frames(AvroSchemas(meta_data=options.meta_data, scrub=options.scrub), SchemaIds())
+    schemas = AvroSchemas(meta_data=options.meta_data, scrub=options.scrub)
+    origin = origin_of(options)
+    frames = Frames(schemas, SchemaIds(origin))
     keys = AvroKeys(envelopes, frames)
-    writer: JsonWriter = AvroWriter(envelopes, keys, frames)
+    writer: AvroWriter | AvroUnwrappedWriter = AvroWriter(envelopes, keys, frames)
     if options.transforms == "unwrap":
         writer = AvroUnwrappedWriter(envelopes, keys, unwrapping(options), frames)
-    return replace(layout_of(envelopes, writer), container=Registered())
+    subjects = Subjects(frames.ids, AvroSubjects(options, envelopes, schemas, writer.value_schema))
+    return replace(layout_of(envelopes, writer), container=Registered(origin=origin), subjects=subjects)
+
+
+def origin_of(options: AvroOptions) -> Origin:
+    """Where ids come from. Raises OptionError for options that contradict each other, or have no effect."""
+    if "@" in urlsplit(options.registry or "").netloc:
+        raise OptionError(
+            f"-f debezium-avro,schema.registry.url=…: write it without credentials; set {USER_INFO} in the environment"
+            " to user:password."
+        )
+    if options.registry and options.ids:
+        raise OptionError("-f debezium-avro,schema.ids=…: ids come from it or schema.registry.url, not from both.")
+    if not options.auto_register and not options.registry:
+        raise OptionError("-f debezium-avro,auto.register.schemas=false: it needs schema.registry.url.")
+    return Origin(options.registry, options.auto_register, options.ids)
 
 
 FORMAT = Format(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from simulator.formats.options import count, option, word
 from simulator.sources.mysql.log import SERVER_UUID
+from simulator.subjects.registered import checked_url
 
 MYSQL: Final = ("mariadb", "mysql")
 POSTGRESQL: Final = ("postgresql",)
@@ -21,7 +23,15 @@ PLACEHOLDER: Final = "__debezium_unavailable_value"
 Decimals = Literal["precise", "string", "double"]
 Times = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 Binary = Literal["bytes", "base64", "base64-url-safe", "hex"]
+Strategy = Literal["TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"]
 Version = Literal["3.6", "2.7", "2.5"]
+
+
+def existing_file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise ValueError("it is the path of a file")
+    return path.resolve()
 
 
 def operations(text: str) -> frozenset[str]:
@@ -257,7 +267,27 @@ class JsonOptions(RecordOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AvroOptions(RecordOptions):
-    """Options of Confluent's Avro converter."""
+    """Options of Confluent's Avro converter, for keys and values alike."""
+
+    registry: str | None = option(
+        None, "Schema registry that numbers schemas; they are registered before the first message.",
+        name="schema.registry.url", parse=checked_url,
+    )  # fmt: skip
+    auto_register: bool = option(
+        True, "false: the registry must have the schemas already.", TRUE_FALSE, name="auto.register.schemas"
+    )
+    ids: Path | None = option(
+        None, "File with the schemas of a registry and their ids, its answer to GET /schemas; no registry is asked.",
+        name="schema.ids", parse=existing_file, decided=True,
+    )  # fmt: skip
+    key_subjects: Strategy = option(
+        "TopicNameStrategy", "Subjects of keys in the registry: TOPIC-key, RECORD, TOPIC-RECORD.",
+        name="key.subject.name.strategy",
+    )  # fmt: skip
+    value_subjects: Strategy = option(
+        "TopicNameStrategy", "Subjects of values in the registry: TOPIC-value, RECORD, TOPIC-RECORD.",
+        name="value.subject.name.strategy",
+    )  # fmt: skip
 
     meta_data: bool = option(
         True, "Schemas have attributes for Kafka Connect: names, versions, parameters.", TRUE_FALSE,

@@ -294,8 +294,8 @@ class LiteralStream(Stream):
     def tables_from(self, turn: int) -> Iterator[Table]:
         yield from (table for table, _ in self.rows_at(turn))
         for event in self.read(turn, self.turns).events:
-            if isinstance(event, SchemaChange) and event.after is not None:
-                yield event.after
+            if isinstance(event, SchemaChange):
+                yield from (after for _, after in event.tables if after is not None)
 
     def added_values(self, batch: ChangeBatch, after: Table, column: Column) -> pa.Array:
         assert batch.row_numbers is not None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import MAX_PREC, Context, Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
 from simulator.model import ColumnType
 from simulator.sources.postgresql.times import civil, day_number, interval_parts
 from simulator.subjects import ids
+from simulator.subjects.registered import Origin
 from simulator.truth.decoders.avro import FLOATS, parse_schema, read_avro
 from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
@@ -385,11 +387,10 @@ JSON: Final = Decoder(
 
 def read_registered(value: bytes, options: Mapping[str, str] | None = None) -> Any:
     """Reads a message in Confluent's wire format to what its JSON would be. Raises ValueError."""
-    id = ids.id_of(value)
-    schema = ids.known(id)
-    if schema is None:
-        raise ValueError(f"no schema is known here for the id {id}")
-    return as_json(read_avro(parsed_schema(schema), value[ids.PREFIX_BYTES :]))
+    given = options or {}
+    file = given.get("schema.ids")
+    origin = Origin(given.get("schema.registry.url", "").rstrip("/") or None, file=Path(file) if file else None)
+    return as_json(read_avro(parsed_schema(ids.schema_of(value, origin)), value[ids.PREFIX_BYTES :]))
 
 
 @cache

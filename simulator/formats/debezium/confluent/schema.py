@@ -25,8 +25,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote_plus
 
+import numpy as np
+
 from simulator.errors import NotOffered
 from simulator.formats.debezium.schema import Schema
+from simulator.text.java.numbers import double_string
 from simulator.text.json_style import JACKSON, quote
 
 _PRIMITIVES: Final = {
@@ -131,8 +134,8 @@ class _Text:
         parts = schema.name.split(".")
         if self.settings.scrub:
             parts = [scrubbed(part) for part in parts]
-        for part in parts:
-            self._check(part, f"the schema {schema.name}", "schema.name.adjustment.mode=avro")
+        # Avro's library does not look at the namespace
+        self._check(parts[-1], f"the schema {schema.name}", "schema.name.adjustment.mode=avro")
         return ".".join(parts[:-1]), parts[-1]
 
     @staticmethod
@@ -150,6 +153,8 @@ class _Text:
         members = {"name": _quoted(name), "type": self.of(schema, namespace)}
         if schema.default:
             members["default"] = self.default(schema)
+            if schema.type == "float":  # Avro's library keeps it as a double
+                members["default"] = double_string(float(np.float32(schema.default)))
         elif schema.optional:
             members["default"] = "null"
         return _object(members)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
+from simulator.errors import UsageError
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells
 from simulator.text.base64 import Base64
@@ -38,7 +39,8 @@ _BOOLEANS: Final = (b"\x00", b"\x01")
 
 
 def datum(schema: Schema, value: Any) -> bytes:
-    """A value as JSON has it, in Avro; null is the default of a schema that has one.
+    """A value as JSON has it, in Avro; null is the default of a schema that has one. Raises UsageError for null
+    without one in a required schema.
 
     >>> datum(Schema("int64", optional=True), 1).hex(), datum(Schema("int64", optional=True), None).hex()
     ('0202', '00')
@@ -47,7 +49,10 @@ def datum(schema: Schema, value: Any) -> bytes:
         value = json.loads(schema.default)
     if value is None:
         if not schema.optional:
-            raise ValueError(f"null, and the schema {schema} is required")
+            raise UsageError(
+                f"-f debezium-avro: a required {schema.name or schema.type} is null, which the converter refuses, such"
+                " as a member of transaction (transforms.unwrap.add.fields) in a snapshot."
+            )
         return branch(schema, null=True)
     return branch(schema) + _present(schema, value)
 
@@ -119,6 +124,8 @@ def _values(schema: Schema, cell: Cell, array: pa.Array) -> tuple[list[Piece], N
         piece = cell.piece(decoded(array)) if cell.piece is not None else None
         whole, nulls = whole_numbers(piece if isinstance(piece, pa.Array) else plain(cell.text(array)).cast(pa.int64()))
         return [avro.Longs(whole)], nulls
+    if schema.type in ("string", "bytes") and not cell.quoted:  # finished JSON, such as a placeholder
+        return [texts(replace(schema, optional=False, default=""), plain(cell.text(array)))], None
     match schema.type:
         case "string":
             if cell.piece is not None:

@@ -33,14 +33,15 @@ class Frames:
 
     def __init__(self, schemas: AvroSchemas, ids: SchemaIds) -> None:
         self.schemas, self.ids = schemas, ids
-        self._framed: dict[tuple[str, Table | None], tuple[Schema, bytes]] = {}
+        self._made: dict[tuple[str, Table], tuple[Schema, str]] = {}
 
-    def of(self, part: str, table: Table | None, make: Callable[[], Schema]) -> tuple[Schema, bytes]:
-        """The schema of a kind of message and the prefix of its datums."""
-        if (part, table) not in self._framed:
+    def of(self, part: str, table: Table, make: Callable[[], Schema]) -> tuple[Schema, bytes]:
+        """The schema of a table's keys or values, and the prefix of their datums."""
+        if (part, table) not in self._made:
             schema = make()
-            self._framed[part, table] = (schema, self.prefix(schema))
-        return self._framed[part, table]
+            self._made[part, table] = (schema, self.schemas.text(schema))
+        schema, text = self._made[part, table]
+        return schema, self.ids.prefix(text)
 
     def prefix(self, schema: Schema) -> bytes:
         return self.ids.prefix(self.schemas.text(schema))
@@ -86,9 +87,12 @@ class AvroWriter(JsonWriter):
     def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
         return self.parts.marks(packed)
 
+    def value_schema(self, table: Table) -> Schema:
+        return self.envelopes.schema(table)
+
     def value_pieces(self, packed: PackedBatch) -> list[Piece]:
-        batch, envelopes = packed.changes, self.envelopes
-        schema, prefix = self.parts.frames.of("value", batch.table, lambda: envelopes.schema(batch.table))
+        batch = packed.changes
+        schema, prefix = self.parts.frames.of("value", batch.table, lambda: self.value_schema(batch.table))
         return [prefix, *self.parts.encoder(batch).pieces(packed, schema)]
 
     def event_value(self, schema: Schema, text: str) -> bytes:
