@@ -174,6 +174,7 @@ def verify(
     route: str | None = None,
     broker: str = "kafka",
     allow_undocumented: bool = False,
+    faults: str | None = None,
     at_least_once: bool = False,
     examples: int = EXAMPLES,
 ) -> Verdict:
@@ -181,8 +182,9 @@ def verify(
 
     `origin` is a URL as `--to` takes it (Kafka, files, Parquet) or the path of a folder or file; the other arguments
     say what was sent, as `publish` has them. With `at_least_once`, stretches that come again up to where the stream
-    goes on are no findings. The verdict counts all findings by kind and keeps `examples` of each. Raises UsageError,
-    also where nothing that is read is expected (another scenario, seed or format), and SinkError.
+    goes on are no findings, and neither are `faults` of the run that a correct consumer survives. The verdict counts
+    all findings by kind and keeps `examples` of each. Raises UsageError, also where nothing that is read is expected
+    (another scenario, seed or format), and SinkError.
     """
     check_texts(route=route)
     check_whole("examples", examples)
@@ -190,7 +192,8 @@ def verify(
     url = f"file:{origin}" if isinstance(origin, Path) else origin
     if not isinstance(url, str):
         raise UsageError(f"origin is {origin!r}: it is a URL or a Path.")
-    job = job_of(_subject(scenario, format, source, seed, settings, broker, allow_undocumented), broker_of(url))
+    subject = _subject(scenario, format, source, seed, settings, broker, allow_undocumented, faults=faults)
+    job = job_of(subject, broker_of(url))
     expectation = Expectation(span.limit, span.turns, span.start_at, snapshot, route)
     return verify_job(job, url, expectation, at_least_once=at_least_once, examples=examples)
 
@@ -401,4 +404,4 @@ def _ending(subject: Subject, span: Span, *, route: str | None, topic: str | Non
     check_whole("partitions", partitions, 1)
     job = job_of(subject).addressed(route=route, topic=topic, partitions=Partitions(partitions))
     job.check_end(limits_of(span))
-    return job
+    return job.starting(limits_of(span))

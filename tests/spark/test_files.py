@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from spark_faults import Absent, Failing, Full
 from written import digests
 
 from simulator.errors import SimulatorError, UsageError
+from simulator.run.faults.spec import parse
 from simulator.run.job import Job, open_job
 from simulator.run.plan import Limits
 from simulator.spark.files import FileRun, Folder
@@ -41,6 +43,17 @@ def test_equal_to_the_local_engine(spark: Any, tmp_path: Path, format: str, scen
     assert done.messages == local.messages > 0
     assert {**done.summary.as_dict(), "seconds": 0} == {**local.as_dict(), "seconds": 0}
     assert sorted(path.name for path in (tmp_path / "spark").iterdir() if path.is_file()) == ["_SUCCESS"]
+
+
+def test_faults_are_equal_to_the_local_engine(spark: Any, tmp_path: Path) -> None:
+    faults = "redelivery=5000,flush=200,duplicates,late=0.5,gap,poison,truncated,unknown-column,tombstones"
+    job = replace(job_of("shop.yaml", "canal-json", tmp_path), faults=parse(faults))
+    local = write_locally(job, tmp_path / "local", envelope=True)
+    done = run(spark, job, Folder(str(tmp_path / "spark"), PARTITIONS, envelope=True), tasks=5)
+    assert digests(tmp_path / "spark") == digests(tmp_path / "local")
+    assert done.summary.faults == local.faults
+    assert done.summary.occurrences == local.occurrences
+    assert {"late", "duplicates"} < local.faults.keys()
 
 
 def test_a_task_that_is_done_again_changes_nothing(spark: Any, tmp_path: Path) -> None:

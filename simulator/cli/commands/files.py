@@ -93,6 +93,11 @@ def expected(
     tables = write_expected(stream, at, folder, form, known)
     for each in tables:
         click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
+    from simulator.run.faults.report import undefined
+    from simulator.run.faults.spec import of_section
+
+    for line in undefined(of_section(getattr(job.scenario.spec, "faults", {}), job.scenario.file)):
+        click.echo(line, err=True)
     if stream.failure is not None:
         raise stream.failure
 

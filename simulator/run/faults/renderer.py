@@ -77,7 +77,7 @@ class FaultyRenderer(Renderer):
             flow = Flow(joined(batches), self._seed)
             flow.occurrences += restarts
         self._apply(flow, stop)
-        return flow.batch, flow.occurrences
+        return flow.batch, sorted(flow.occurrences, key=lambda each: (each.order, each.fault))
 
     def _segment(self, block: Block, segment: Segment, stop: int) -> MessageBatch | None:
         """The messages that one life sends, with the order keys of a run without faults."""

@@ -19,11 +19,15 @@ def described(faults: Faults, rule: Redelivery | None = None) -> Iterator[str]:
     """A line for each fault: its rate, what happens, and whether a correct consumer survives it; then what comes again
     after a restart. `rule`: the restart rule of the format, if there is one."""
     for kind in faults.kinds:
+        if kind.name == "flush":
+            continue
         places = [place for place in faults.places if f"{place.kind}-at" == kind.name]
         often = f"{len(places)} times" if places else _rate(kind, faults.rates[kind.name])
         yield f"{kind.name} ({often}): {kind.text}; {_fate(kind)}"
     if faults.restarting and rule is not None:
         yield again(rule, faults.rates.get("flush"))
+    elif flush_ms := faults.rates.get("flush"):
+        yield f"positions are stored every {flush_ms / 1000:g} s"
 
 
 def again(rule: Redelivery, flush_ms: float | None = None) -> str:
@@ -34,6 +38,13 @@ def again(rule: Redelivery, flush_ms: float | None = None) -> str:
         f"a restart reads on from {_AGAIN[rule.resumes]}, stored every {every} ({rule.setting}); renewed: {renewed}; "
         f"all else is kept ({rule.evidence})"
     )
+
+
+def undefined(faults: Faults) -> Iterator[str]:
+    """A line for each fault that no consumer survives: what of the expected rows stays defined."""
+    for kind in faults.kinds:
+        if not kind.survivable:
+            yield f"{kind.name}: {kind.text}, so no consumer has all of these rows; defined stay {kind.then}"
 
 
 def facts(faults: Faults) -> list[dict[str, Any]]:

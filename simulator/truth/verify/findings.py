@@ -47,7 +47,8 @@ class Verdict:
     """Result of comparing messages: counts of messages, counts of findings by kind, and examples.
 
     `redelivered` counts repeated messages in a run that ends where the stream continues, as products resend them after
-    a restart. They are findings (doubled) unless at-least-once delivery is allowed.
+    a restart. They are findings (doubled) unless at-least-once delivery is allowed. `allowed` counts the faults of the
+    run, by name, that are no findings.
     """
 
     expected: int = 0
@@ -57,6 +58,7 @@ class Verdict:
     counts: Counter[Wrong] = field(default_factory=Counter)
     examples: dict[Wrong, list[Finding]] = field(default_factory=dict)
     most_examples: int = EXAMPLES
+    allowed: Counter[str] = field(default_factory=Counter)
 
     def add(self, finding: Finding) -> None:
         self.counts[finding.wrong] += finding.count
@@ -83,6 +85,9 @@ class Verdict:
         lines = [f"{self.right:,} of {self.expected:,} messages are right ({self.read:,} read)"]
         if self.redelivered:
             lines.append(f"{self.redelivered:,} redelivered: allowed, since the product delivers at least once")
+        if self.allowed:
+            names = ", ".join(f"{count:,} {name}" for name, count in self.allowed.items())
+            lines.append(f"faults of the run that are allowed: {names}")
         for wrong in Wrong:
             if count := self.counts[wrong]:
                 lines.append(f"{count:,} {wrong.value}")
@@ -100,6 +105,7 @@ class Verdict:
             "read": self.read,
             "right": self.right,
             "redelivered": self.redelivered,
+            "allowed": dict(self.allowed),
             "wrong": {wrong.value: count for wrong, count in self.counts.items()},
             "examples": [
                 {

@@ -9,15 +9,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator.errors import UsageError
+from simulator.model import OrderKey
+from simulator.run.faults.spec import BY_NAME
 from simulator.run.job import Job
 from simulator.run.plan import Limits
 from simulator.run.request import Subject
 from simulator.run.session import local_run
 from simulator.sinks.reading import Reader
 from simulator.truth.verify.comparison import Comparison
-from simulator.truth.verify.findings import EXAMPLES, Verdict
+from simulator.truth.verify.findings import EXAMPLES, Finding, Verdict, Wrong
 from simulator.truth.verify.opening import open_reader
 
+# What faults of a run make of messages, where they make them wrong.
+WRONG: Final[Mapping[str, Wrong]] = {
+    **dict.fromkeys(("crash", "stop", "failover", "duplicates", "ddl-twice"), Wrong.DOUBLED),
+    **dict.fromkeys(("gap", "loss", "ddl-missing"), Wrong.MISSING),
+    **dict.fromkeys(("ddl-late", "ddl-early"), Wrong.REORDERED),
+    **dict.fromkeys(("poison", "truncated", "malformed", "wrong-schema-id"), Wrong.UNDECODABLE),
+    **dict.fromkeys(("unknown-column", "unknown-type", "missing-old", "unavailable"), Wrong.ALTERED),
+}
 # Entries of a run's record, and the options that could contradict them.
 VERSION: Final = 1
 
@@ -49,11 +59,30 @@ def verify_job(
         origin = open_reader(origin, prefix_bytes=prefix_bytes, binary=job.codec.format.binary)
     try:
         sink = Comparison(origin, job.format, _keys(job), at_least_once=at_least_once, examples=examples)
-        job = job.addressed(route=expectation.route)
-        local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
+        job = job.addressed(route=expectation.route).starting(limits)
+        done = local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
     finally:
         origin.close()
+    for occurrence in done.occurrences:
+        add_fault(sink.verdict, occurrence, at_least_once=at_least_once)
     return sink.verdict
+
+
+def add_fault(verdict: Verdict, occurrence: Mapping[str, Any], *, at_least_once: bool) -> None:
+    """Adds a fault of the run to the verdict: it is allowed if a correct consumer survives it and delivery is at least
+    once, or if no message is wrong for it. Else it is a finding."""
+    kind = BY_NAME[occurrence["fault"]]
+    wrong, count = WRONG.get(kind.name), occurrence["messages"]
+    if wrong is None or (kind.survivable and at_least_once):
+        verdict.allowed[kind.name] += 1
+        if wrong is Wrong.DOUBLED:
+            verdict.redelivered += count
+    elif count:
+        _, turn = occurrence["order"].split(" ")
+        key = OrderKey(1, *map(int, turn.split(".")))
+        then = "" if kind.survivable else f"; a consumer cannot survive it, and defined stay {kind.then}"
+        text = f"{kind.name} at {key}: {kind.text}{then}"
+        verdict.add(Finding(wrong, occurrence["topic"], occurrence["partition"] or 0, key, text, count))
 
 
 def _keys(job: Job) -> Mapping[str, Sequence[str]]:
@@ -79,7 +108,10 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
             raise UsageError(f"{option} {said}: --record {path} is of a run with {option} {found}.")
     if Path(str(subject.scenario)).stem != Path(facts["scenario"]).stem:
         raise UsageError(f"{subject.scenario}: --record {path} is of a run of {facts['scenario']}.")
-    subject = replace(subject, source=facts["source"], seed=facts["seed"], broker=run["broker"])
+    faults = subject.faults or run.get("--faults", "none")
+    if faults != run.get("--faults", "none"):
+        raise UsageError(f"--faults {faults}: --record {path} is of a run with --faults {run.get('--faults', 'none')}.")
+    subject = replace(subject, source=facts["source"], seed=facts["seed"], broker=run["broker"], faults=faults)
     first, stop = facts["first_turn"], facts["next_turn"]
     return subject, Expectation(None, stop - first, first, run["snapshot"] == "true", run["route"] or expectation.route)
 
