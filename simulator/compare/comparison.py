@@ -151,7 +151,7 @@ def compare(
     for format in formats or [name for name in FORMATS if system.id in find(name).sources]:
         if format in jobs:
             raise UsageError(f"-f {format} is given twice: leave one out.")
-        job = job_of(Subject(scenario, format, str(system), seed, tuple(settings), broker=broker))
+        job = job_of(Subject(scenario, format, str(system), seed, tuple(settings), broker=broker, faults="none"))
         jobs[format] = job.addressed(partitions=Partitions(partitions))
     first = next(iter(jobs.values()))
     endless = first.stream.turns is None

@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -31,13 +32,13 @@ from simulator.sinks.memory import MemorySink
 
 # Every fault of messages in JSON, with a restart in a thousand turns.
 ALL: Final = (
-    "redelivery=1500,flush=2000,duplicates,late=0.5,early=0.2,halves,gap,loss,ddl-late,ddl-twice=0.5,poison,truncated,malformed,"
+    "redelivery=4000,flush=2000,duplicates,late=0.5,early=0.2,halves,gap,loss,ddl-late,ddl-twice=0.5,poison,truncated,malformed,"
     "oversized,unknown-column,unknown-type,missing-old,unavailable,heartbeat-silence,clock-step,tombstones"
 )
 FORMAT: Final = (
     "debezium-json,heartbeat.interval.ms=1000,value.converter.schemas.enable=false,key.converter.schemas.enable=false"
 )
-RUN: Final = ["run", "orders", "-f", FORMAT, "--limit", "4000", "--faults", ALL]
+RUN: Final = ["run", "orders", "-f", FORMAT, "--limit", "2500", "--faults", ALL]
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -50,7 +51,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     import simulator
 
     folder = tmp_path_factory.mktemp("faults") / "messages"
-    simulator.publish("orders", FORMAT, f"file:{folder}?partitions=3", limit=4000, faults=ALL)
+    simulator.publish("orders", FORMAT, f"file:{folder}?partitions=3", limit=2500, faults=ALL)
     return contents(folder)
 
 
@@ -69,8 +70,8 @@ def test_resumed_runs_write_the_same_bytes(command: Command, tmp_path: Path, who
     """A first part ends somewhere in a window of faults."""
     to, file = tmp_path / "messages", tmp_path / "position"
     run = [*RUN, "-q", "--to", f"file:{to}?partitions=3", "--resume", file]
-    for limit in ("1234", "2345", "4000"):
-        command(*(limit if each == "4000" else each for each in run), status=0)
+    for limit in ("777", "1555", "2500"):
+        command(*(limit if each == "2500" else each for each in run), status=0)
     assert contents(to) == whole
     error = command(*(each if each != ALL else "poison" for each in run), status=2).err
     assert "that run had --faults" in error
@@ -79,14 +80,11 @@ def test_resumed_runs_write_the_same_bytes(command: Command, tmp_path: Path, who
 def test_runs_go_on_from_any_message(tmp_path: Path) -> None:
     """Each partition is at another message when a run is killed; what is sent after it is the rest."""
     job = open_job("orders", "canal-json", faults=ALL).addressed(route="key", partitions=Partitions(3))
-    sink, plan, renderer = (
-        MemorySink(partitions=3),
-        job.plan(Limits(turns=1200), most_turns=256).counted(),
-        job.renderer(),
-    )
-    sent = lanes(batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None)
+    sink, plan = MemorySink(partitions=3), job.plan(Limits(turns=600), most_turns=128).counted()
+    render = cache(job.renderer().render_block)
+    sent = lanes(batch for block in plan.blocks() if (batch := render(block)) is not None)
     assert len(sent) == 3
-    for seed in range(8):
+    for seed in range(6):
         draws = random.Random(seed)
         cuts = {place: draws.randrange(1, len(messages)) for place, messages in sent.items()}
         start = min(sent[place][cut].order for place, cut in cuts.items())
@@ -95,7 +93,7 @@ def test_runs_go_on_from_any_message(tmp_path: Path) -> None:
         bookmark.write(file, Bookmark({}, Position(start, done), sent=max(done.values()), partitions={"example": 3}))
         with Resumed(file, {}) as resumed:
             blocks = list(rest(plan, start).blocks())
-            batches = (batch for block in blocks if (batch := renderer.render_block(block)) is not None)
+            batches = (batch for block in blocks if (batch := render(block)) is not None)
             after = lanes(resumed.missing(batch, sink) for batch in batches)
         assert after == {place: sent[place][cut:] for place, cut in cuts.items()}, seed
 
@@ -116,9 +114,9 @@ def messages(format: str, faults: str, *, scenario: str = "orders", limit: int =
 
 def test_blocks_of_any_size_have_the_same_messages() -> None:
     job = open_job("orders", "canal-json", faults=ALL).addressed(route="key", partitions=Partitions(3))
-    limits = Limits(turns=1200)
+    limits = Limits(turns=600)
     wanted = None
-    for turns in (256, 4096):
+    for turns in (128, 4096):
         plan = job.plan(limits, most_turns=turns)
         renderer = job.renderer()
         rendered = [batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None]
@@ -175,11 +173,11 @@ def test_what_is_renewed_is_declared(name: str) -> None:
     """Messages that come again differ from the first delivery in the declared members and in no other."""
     format = "debezium-json,value.converter.schemas.enable=false" if name == "debezium-json" else name
     source = {"source": "mysql"} if "mysql" in find(name).sources else {}
-    job = open_job("orders", format, **source).addressed(route=None, partitions=Partitions(1))
-    plain = list(job.messages(Limits(turns=400)))
-    at = next(message.order for message in plain if message.order.turn >= 300)
-    places = parse(f"crash-at={at.turn}.{at.ordinal}@250.0")
-    faulty = list(replace(job, faults=places).messages(Limits(turns=400)))
+    job = open_job("at-least-once", format, faults="none", **source).addressed(route=None, partitions=Partitions(1))
+    plain = list(job.messages(Limits(turns=60)))
+    at = next(message.order for message in plain if message.order.turn >= 40)
+    places = parse(f"crash-at={at.turn}.{at.ordinal}@20.0")
+    faulty = list(replace(job, faults=places).messages(Limits(turns=60)))
     first = [message for message in plain if message.order < at]
     again = faulty[len(first) : len(faulty) - (len(plain) - len(first))]
     assert faulty[: len(first)] == [replace(each, order=ours.order) for each, ours in zip(first, faulty, strict=False)]

@@ -22,7 +22,7 @@ SCENARIOS: Final[dict[str, set[str]]] = {
     "hot-key-storm": {"duplicates", "late", "early"},
     "long-transaction": {"crash"},
 }
-TURNS: Final = 6000
+TURNS: Final = 3000
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
