@@ -6,7 +6,7 @@ Beside it each format against such a loop over its own messages, of fastavro's w
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
@@ -15,8 +15,10 @@ from measure import in_turns, progress, spread, table
 from rowwise import Rowwise, rowwise
 
 from simulator import formats as all_formats
-from simulator.batch import MessageBatch, PackedBatch
+from simulator.batch import PackedBatch
+from simulator.delivery.parts import Part
 from simulator.delivery.router import parse_route
+from simulator.formats.writing import Writer
 from simulator.run.job import Job, open_job
 from simulator.run.render import Renderer
 from simulator.text.template import join
@@ -45,7 +47,7 @@ def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
     packed: list[PackedBatch] = []
     codec, messages = job.codec, job.codec.messages
 
-    def listen(batch: PackedBatch, *, part: bool = False) -> MessageBatch:
+    def listen(batch: PackedBatch) -> Iterator[Part]:
         packed.append(batch)
         return messages(batch)
 
@@ -54,19 +56,28 @@ def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
     codec.messages = listen  # type: ignore[method-assign]
     renderer.render(block)
     codec.messages = messages  # type: ignore[method-assign]
-    return packed, [value for batch in packed for value in messages(batch)["value"].to_pylist()]
+    writer = codec.layout.writer
+    return packed, [value for batch in packed for array in values_of(writer, batch) for value in array.to_pylist()]
+
+
+def values_of(writer: Writer, batch: PackedBatch) -> Iterator[pa.Array]:
+    """The values of a batch's messages, with keys and headers beside them; tombstones have none."""
+    for written in writer.messages(batch):
+        if written.pieces is not None:
+            yield join(written.pieces, len(batch) if written.packs is None else len(written.packs), pa.binary())
 
 
 def measure(job: Job, format: str, unit: Rowwise, *, rounds: int) -> list[str]:
     """A format's row of the table: medians of alternating rounds."""
     packed, values = cut_up(job)
-    pieces, own = job.codec.layout.writer.values.pieces, rowwise(values, job.codec.layout.container)
+    writer, own = job.codec.layout.writer, rowwise(values, job.codec.layout.container)
     progress(f"{format}: {len(values):,} messages in {len(packed)} batches")
 
     def columns() -> float:
         begin = time.process_time()
         for batch in packed:
-            join(pieces(batch), len(batch), pa.binary())
+            for _ in values_of(writer, batch):
+                pass
         return time.process_time() - begin
 
     def loop(rows: Rowwise) -> float:

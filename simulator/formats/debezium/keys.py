@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -39,6 +40,7 @@ class JsonKeys:
     def __init__(self, envelopes: Envelopes, *, schemas: bool) -> None:
         self.envelopes, self.schemas = envelopes, schemas
         connector, names = envelopes.connector, envelopes.names
+        self._same_headers: dict[tuple[tuple[str, bytes], ...], pa.Array] = {}
         self._written = {
             snapshot: WrittenColumns(connector.cells(snapshot=snapshot), JACKSON_BYTES, table_order, names.field)
             for snapshot in (False, True)
@@ -95,17 +97,16 @@ class JsonKeys:
             other = replace(batch, kind=INSERT, after=batch.counterpart, before=None, counterpart=None)
             _, payload = self._payload(replace(packed, changes=other), "after")
             moved = [(NEW_KEY if batch.kind is DELETE else OLD_KEY, join(payload, count, pa.binary()))]
-        columns = [*moved, *((name, repeat(value, count)) for name, value in context)]
-        if not columns:
+        if moved:
+            return header_rows([*moved, *((name, repeat(value, count)) for name, value in context)], count)
+        if not context:
             return None
-        size = len(columns)
-        names = pa.array([name for name, _ in columns] * count, pa.string())
-        # all rows of one header, then all of the next; reordered by row
-        places = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
-        values = pa.concat_arrays([column for _, column in columns]).take(pa.array(places))
-        items = pa.StructArray.from_arrays([names, values], fields=list(HEADERS.value_type))
-        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * size)
-        return pa.ListArray.from_arrays(offsets, items).cast(HEADERS)
+        # equal for all rows of a start of the connector: made once, and cut to length
+        rows = self._same_headers.get(tuple(context))
+        if rows is None or len(rows) < count:
+            rows = header_rows([(name, repeat(value, count)) for name, value in context], count)
+            self._same_headers[tuple(context)] = rows
+        return rows.slice(0, count)
 
     def heartbeat(self) -> bytes:
         """The key of a heartbeat."""
@@ -129,3 +130,15 @@ class JsonKeys:
         """Headers of statements; heartbeats have none."""
         context = self._context(event.life)
         return {"headers": [{"name": name, "value": value} for name, value in context]} if context else {}
+
+
+def header_rows(headers: Sequence[tuple[str, pa.Array]], count: int) -> pa.Array:
+    """The headers of each of `count` messages, given as names with a value per message."""
+    size = len(headers)
+    names = pa.array([name for name, _ in headers] * count, pa.string())
+    # all rows of one header, then all of the next; reordered by row
+    places = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
+    values = pa.concat_arrays([values for _, values in headers]).take(pa.array(places))
+    items = pa.StructArray.from_arrays([names, values], fields=list(HEADERS.value_type))
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * size)
+    return pa.ListArray.from_arrays(offsets, items).cast(HEADERS)
