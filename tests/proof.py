@@ -67,7 +67,7 @@ FAULTS: Final = (
     (
         "a broker stays away",
         "a sentence, exit status 1, what was delivered",
-        "brokers/test_runs.py::test_a_broker_that_goes_away_is_reported",
+        "brokers/test_runs.py::test_a_broker_that_stops_and_starts_again_only_costs_time",
     ),
     (
         "a request fails for a moment",

@@ -1,6 +1,6 @@
 """The main job, as a user runs it: `cdcsim run orders -f dts-canal-json --to kafka://…`, read back by another client.
 
-CDCSIM_MAIN_JOB_CHANGES says how many row changes, 200,000 where it says nothing.
+CDCSIM_MAIN_JOB_CHANGES says how many row changes, 60,000 where it says nothing: more than the queue holds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kafka_client import asked
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 
-CHANGES = int(os.environ.get("CDCSIM_MAIN_JOB_CHANGES", "200000"))
+CHANGES = int(os.environ.get("CDCSIM_MAIN_JOB_CHANGES", "60000"))
 # A minute for each half million changes beside the twenty that every test has.
 pytestmark = [pytest.mark.broker("kafka"), pytest.mark.timeout(1200 + CHANGES // 8000)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -318,13 +319,14 @@ def test_an_unknown_vhost(rabbitmq: str) -> None:
     )
 
 
-def test_a_login_and_a_vhost(breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for words in (
-        ["add_user", "al@ice", "s:ecret/"],
-        ["add_vhost", "c/dc"],
-        ["set_permissions", "-p", "c/dc", "al@ice", ".*", ".*", ".*"],
-    ):
-        breakable.control(*words)
+def test_a_login_and_a_vhost(breakable: Any, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    definitions = {
+        "users": [{"name": "al@ice", "password": "s:ecret/", "tags": ""}],
+        "vhosts": [{"name": "c/dc"}],
+        "permissions": [{"user": "al@ice", "vhost": "c/dc", "configure": ".*", "write": ".*", "read": ".*"}],
+    }
+    (tmp_path / "definitions.json").write_text(json.dumps(definitions))
+    breakable.control("import_definitions", str(tmp_path / "definitions.json"))
     monkeypatch.setenv("CDC_PASSWORD", "s:ecret/")
     for login, more in (("al%40ice", "&password_env=CDC_PASSWORD"), ("al%40ice:s%3Aecret%2F", "")):
         with open_sink(f"amqp://{login}@{breakable.address}/c%2Fdc?queue={topic}{more}") as sink:
@@ -376,36 +378,32 @@ def test_tls(breakable: Any, topic: str) -> None:
 
 
 def test_a_disk_alarm(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=300") as sink:
-        sink.send(batch("t", [b"1"]))
-        sink.flush()
+    """One run waits for its end, another one gives up after six seconds. No heartbeats: a busy machine takes longer to
+    raise the alarm than the broker waits for them."""
+    address = breakable.address
+    with (
+        open_sink(f"amqp://{address}/?queue={topic}&timeout_secs=300&heartbeat_secs=0") as sink,
+        open_sink(f"amqp://{address}/?queue={topic}.hasty&timeout_secs=6&heartbeat_secs=0") as hasty,
+    ):
+        for each in (sink, hasty):
+            each.send(batch("t", [b"1"]))
+            each.flush()
         breakable.control("set_disk_free_limit", "9000GB")
+        ending = threading.Thread(target=lambda: breakable.control("set_disk_free_limit", "200MB"))
         try:
-            ending = threading.Thread(target=lambda: breakable.control("set_disk_free_limit", "200MB"))
             sink.send(batch("t", [b"2"], first_turn=1))
             wait_until(lambda: sink.poll() or sink.trouble is not None, "the alarm is reported")
-            assert sink.trouble == (f"RabbitMQ {breakable.address} has blocked publishers (memory or disk alarm)")
+            assert sink.trouble == f"RabbitMQ {address} has blocked publishers (memory or disk alarm)"
             assert sink.delivered == 1
+            sentence = failure(hasty, batch("t", [b"2"] * 5000, first_turn=1))
+            assert f"RabbitMQ {address} has blocked publishers for 6 s: a memory or disk alarm." in sentence
+            assert hasty.delivered + hasty.failed == 5001
+        finally:
             ending.start()
             sink.flush()
             ending.join()
-            assert sink.delivered == 2
-        finally:
-            breakable.control("set_disk_free_limit", "200MB")
-    assert bodies(breakable.address, topic) == [b"1", b"2"]
-
-
-def test_a_disk_alarm_that_stays(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=6") as sink:
-        sink.send(batch("t", [b"1"]))
-        sink.flush()
-        breakable.control("set_disk_free_limit", "9000GB")
-        try:
-            sentence = failure(sink, batch("t", [b"2"] * 5000, first_turn=1))
-        finally:
-            breakable.control("set_disk_free_limit", "200MB")
-        assert f"RabbitMQ {breakable.address} has blocked publishers for 6 s: a memory or disk alarm." in sentence
-        assert sink.delivered + sink.failed == 5001
+        assert sink.delivered == 2
+    assert bodies(address, topic) == [b"1", b"2"]
 
 
 def test_a_frozen_broker_does_not_hang_the_end(breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,21 +451,17 @@ def test_the_window_bounds_what_is_on_its_way(breakable: Any, topic: str) -> Non
     assert len(bodies(breakable.address, topic)) == 5000
 
 
-def test_a_queue_that_is_first_named_while_the_broker_is_away(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={{topic}}") as sink:
-        sink.send(batch(f"{topic}.a", [b"1"]))
-        sink.flush()
-        breakable.stop()  # one that is killed may forget a queue that it has just made
-        sent_while_it_starts(breakable, sink, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
-        assert (sink.delivered, sink.failed) == (3, 0)
-    assert [bodies(breakable.address, f"{topic}.{name}") for name in "ab"] == [[b"1", b"2"], [b"3"]]
-
-
-def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=6") as sink:
+def test_an_outage_that_one_run_waits_for_and_another_one_does_not(breakable: Any, topic: str) -> None:
+    """A queue that is first named meanwhile waits as messages do."""
+    with (
+        open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=6") as sink,
+        open_sink(f"amqp://{breakable.address}/?queue={{topic}}") as patient,
+    ):
         sink.send(batch("t", [b"x"] * 10))
         sink.flush()
-        breakable.kill()
+        patient.send(batch(f"{topic}.a", [b"1"]))
+        patient.flush()
+        breakable.stop()  # one that is killed may forget a queue that it has just made
         started = time.monotonic()
         sentence = failure(sink, batch("t", [b"y"] * 10, first_turn=70))
         assert 5 < time.monotonic() - started < PATIENCE_SECS
@@ -476,3 +470,6 @@ def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:
             f" RabbitMQ {breakable.address} was away for 6 s: Connection refused."
         )
         assert (sink.delivered, sink.failed) == (10, 10)
+        sent_while_it_starts(breakable, patient, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
+        assert (patient.delivered, patient.failed) == (3, 0)
+    assert [bodies(breakable.address, f"{topic}.{name}") for name in "ab"] == [[b"1", b"2"], [b"3"]]
