@@ -94,6 +94,8 @@ def _member(label: str, name: str, value: str) -> str:
 def _side_by_side(label: str, cells: Sequence[tuple[str, bool]], width: int) -> list[str]:
     wrapped = [_wrapped((MARK if differs else "  ") + cell, width) for cell, differs in cells]
     lines = []
+    if len(label) >= LABEL:  # such as a header's name: a line of its own
+        lines, label = [click.style(label, dim=True)], ""
     for number, parts in enumerate(zip_longest(*wrapped, fillvalue="")):
         lead = click.style(_padded("" if number else label, LABEL - 1), dim=True) + " "
         last = max((i for i, part in enumerate(parts) if part), default=0)

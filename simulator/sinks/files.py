@@ -81,6 +81,11 @@ def parse_folder(url: str) -> FolderUrl:
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write {scheme}:DIR.")
+    if placeholder := next((word for word in ("{database}", "{schema}", "{table}") if word in place), None):
+        raise OptionError(
+            f"--to {url}: {placeholder} is for topics of brokers; files are named by the product's topics: "
+            f"write to {scheme}:DIR, and choose topics in the format's options."
+        )
     return FolderUrl(scheme, Path(place).expanduser(), **parse_options(query, OPTIONS, f"a {scheme} URL"))
 
 

@@ -120,6 +120,10 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--to", "messages"], "--to messages: write file:messages for a file or a folder."),
         ([*RUN, "--to", "ftp://localhost/x"], "kafka://HOST:PORT/TOPIC"),
         ([*RUN, "--to", "file:"], "write file:DIR"),
+        (
+            [*RUN, "--to", "file:out/{table}"],
+            "--to file:out/{table}: {table} is for topics of brokers; files are named",
+        ),
         ([*RUN, "--to", "file:somewhere?partition=3"], "Did you mean 'partitions'?"),
         ([*RUN, "--to", "file:somewhere?partitions=none"], "from 1 to 10000"),
         ([*RUN, "--to", "kafka://localhost/x?partitons=3"], "Did you mean 'partitions'?"),

@@ -136,6 +136,13 @@ def test_without_options_it_is_a_summary_of_one_screen(
     assert any("differs in update" in line for line in lines) == (width == 120)
 
 
+def test_a_long_label_has_a_line_of_its_own(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    lines = command("compare", "-f", "canal-json", "-f", "debezium-json", "--kind", "delete").out.splitlines()
+    at = lines.index("header __debezium.context.connectorLogicalName")
+    assert re.fullmatch(r" {21}  — {44,} *≠ dbserver1", lines[at + 1])
+
+
 def test_values_break_between_members(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
     lines = command(
