@@ -104,10 +104,11 @@ def set_executors_python() -> None:
     """
     if "PYSPARK_PYTHON" in os.environ:
         return
-    from pyspark import SparkContext
+    import pyspark
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    context = SparkContext._active_spark_context
+    # a client of Spark Connect may have no SparkContext
+    context = getattr(getattr(pyspark, "SparkContext", None), "_active_spark_context", None)
     if context is not None and context.getConf().get("spark.pyspark.python") is None:
         context.pythonExec = sys.executable
 
