@@ -20,7 +20,7 @@ from simulator.cli.options import (
     start_time_option,
     undocumented_option,
 )
-from simulator.errors import MOST_PROBLEMS
+from simulator.errors import MOST_PROBLEMS, SinkError, UsageError
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
@@ -65,6 +65,19 @@ def gathered(**groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[...
         return call
 
     return decorate
+
+
+def without_verdict(command: Callable[..., int]) -> Callable[..., int]:
+    """Ends a command with exit status 2 if what it judges cannot be read: 1 is a verdict."""
+
+    @wraps(command)
+    def call(*values: Any, **options: Any) -> int:
+        try:
+            return command(*values, **options)
+        except SinkError as error:
+            raise UsageError(str(error)) from None
+
+    return call
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:

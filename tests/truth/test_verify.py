@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -196,33 +197,57 @@ def test_a_shuffled_file_loses_nothing(tmp_path: Path) -> None:
     assert verdict.right == verdict.read == 400
 
 
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Messages that were sent, and files that end too early."""
+    sent, other = tmp_path_factory.mktemp("sent"), tmp_path_factory.mktemp("other")
+    publish("crud", "canal-json", f"file:{sent}?partitions=3", limit=3000, route="key")
+    publish("crud", "dts-avro", f"file:{other}/cut.avro", limit=30)
+    publish("crud", "dts-avro", f"parquet:{other}/cut", limit=30)
+    for file in (other / "cut.avro", *(other / "cut").rglob("*.parquet")):
+        file.write_bytes(file.read_bytes()[:-40])
+    (other / "empty.jsonl").touch()
+    return {"sent": sent, "other": other}
+
+
+SAME: dict[str, Any] = {"scenario": "crud", "format": "canal-json", "limit": 3000, "route": "key"}
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"seed": 5}, "none of the first .* is one that is expected: they read as canal-json"),
         ({"format": "oms-default"}, "they are not oms-default"),
-        ({"format": "dts-avro"}, "is binary, and these are no lines|they are not dts-avro"),
+        ({"format": "dts-avro", "route": None}, "is binary, and these are no lines|they are not dts-avro"),
         ({"scenario": "orders"}, "of another scenario"),
         ({"limit": None}, "has no end: say how much was sent"),
-        ({"start_at": 5000}, "none of the first"),
-        ({"origin": "file:{}?partitions=1"}, "is beyond partitions=1"),
-        ({"origin": "file:{}"}, "say how many partitions"),
-        ({"origin": "file:{}?partitions=5"}, "are in other partitions than expected|none of the first"),
-        ({"origin": "file:{}/nothing"}, "No such file"),
-        ({"origin": "redis://x/y"}, "messages are read from -, file, parquet, amqp, amqps, kafka, rocketmq"),
+        ({"start-at": 5000}, "none of the first"),
+        ({"from": "file:{sent}?partitions=1"}, "is beyond partitions=1"),
+        ({"from": "file:{sent}"}, "say how many partitions"),
+        ({"from": "file:{sent}?partitions=5"}, "are in other partitions than expected|none of the first"),
+        ({"from": "file:{sent}/nothing"}, "No such file"),
+        ({"from": "redis://x/y"}, "messages are read from -, file, parquet, amqp, amqps, kafka, rocketmq"),
+        ({"from": "kafka://127.0.0.1:1/x?timeout_secs=0.1"}, "could not be reached"),
+        ({"from": "rocketmq://127.0.0.1:1/x?timeout_secs=0.1"}, "could not be reached"),
+        ({"from": "amqp://127.0.0.1:1/?queue=x&timeout_secs=0.1"}, "could not be reached"),
+        ({"from": "amqp://127.0.0.1:1/?exchange=x"}, "the URL does not tell which messages a queue must have"),
+        ({"from": "parquet:{other}/cut?partitions=1"}, "no whole file of Parquet"),
+        ({"from": "file:{other}/empty.jsonl"}, "has no messages, and [0-9,]+ are expected there"),
+        ({"from": "file:{other}/cut.avro", "format": "dts-avro", "route": None}, "no Avro container, or ends within"),
     ],
 )
-def test_other_input_is_one_sentence(options: dict[str, Any], words: str, tmp_path: Path) -> None:
-    """And never a verdict."""
-    publish("crud", "canal-json", f"file:{tmp_path}?partitions=3", limit=3000, route="key")
-    origin = options.pop("origin", "file:{}?partitions=3").format(tmp_path)
-    arguments = {"scenario": "crud", "format": "canal-json", "limit": 3000, "route": "key", **options}
-    scenario, format = arguments.pop("scenario"), arguments.pop("format")
-    if format == "dts-avro":
-        arguments.pop("route")
-    with pytest.raises(simulator.UsageError, match=words) as error:
-        simulator.verify(scenario, format, origin, **arguments)
-    assert "\n" not in str(error.value)
+def test_other_input_is_one_sentence(
+    options: dict[str, Any], words: str, places: dict[str, Path], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And exit status 2, never a verdict."""
+    monkeypatch.setattr("simulator.sinks.kafka.reader.ANSWER_SECS", 0.1)
+    given = {"from": "file:{sent}?partitions=3", **SAME, **options}
+    scenario = given.pop("scenario")
+    arguments = [f"--{name}={str(value).format(**places)}" for name, value in given.items() if value is not None]
+    done = command("verify", scenario, *arguments, status=2)
+    assert re.search(words, done.err), done.err
+    assert sum(line.startswith("cdcsim: ") for line in done.err.splitlines()) == 1
+    assert not done.out
 
 
 def test_an_empty_place_and_files_that_are_none(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli.group import cli
+from simulator.cli.opening import without_verdict
 from simulator.cli.options import MOST_CHANGES, WholeNumber, complete_format
 from simulator.errors import UsageError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     "-n", "--count", type=WholeNumber(0, MOST_CHANGES), metavar="N", help="Print N messages at most; default: all."
 )
 @click.option("--source", metavar="ID[-VERSION]", help="The source system; default: the format's own.")
+@without_verdict
 def decode(origin: str, format: str, count: int | None, source: str | None) -> int:
     """Print messages of files, a topic or standard input for people, also those of the real product: what each says,
     and its value indented; Avro is decoded. Exit status 1 if one is no message of the format.

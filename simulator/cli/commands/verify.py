@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import gathered, job_options, opened, report_errors
+from simulator.cli.opening import gathered, job_options, opened, report_errors, without_verdict
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TURNS,
@@ -104,6 +104,7 @@ class Following:
 )
 @click.option("--timeout", metavar="TIME", help="With --follow: end after this time; default: 10m.")
 @gathered(subject=Subject, following=Following)
+@without_verdict
 def verify(
     subject: Subject,
     following: Following,
@@ -121,7 +122,7 @@ def verify(
     tolerances: tuple[str, ...],
 ) -> int:
     """Compare messages that were read back, or a consumer's tables, with those of the run; exit status 1 if anything is
-    wrong.
+    wrong, 2 if there can be no verdict.
 
     \b
     cdcsim run orders -f canal-json --limit 100k --to file:out?partitions=6 --record run.json

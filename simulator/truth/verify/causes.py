@@ -12,12 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
-from simulator.model import DELETE, INSERT, Kind, OrderKey, TableId
+from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, TableId
 from simulator.stream.engine.block import Stream
 from simulator.truth.verify.tables import Cells, WrongRow, cell
 
 # Number of blocks before the position that are searched for the changes of a row.
 MOST_BLOCKS: Final = 16
+
+# What a consumer may do wrong.
+DELETES: Final = "all of these rows were deleted: the consumer may ignore deletes"
+OLD_KEYS: Final = "all of these rows have another key now: the consumer may not remove the row with the old key"
+BEFORE: Final = (
+    "all of these rows are as they were before their last update: the consumer may take the old row for the new"
+)
 
 # Reduces a row's image to cells as the comparison does, with its tolerances.
 Seen: TypeAlias = Callable[[Cells], Cells]
@@ -39,11 +46,22 @@ class Causes:
     def __init__(self, stream: Stream, turn: int, table: TableId, key: Sequence[str]) -> None:
         self._stream, self._turn, self._table, self._key = stream, turn, table, tuple(key)
         self._read: dict[int, list[ChangeBatch]] = {}  # changes of the table by the first turn of their block
+        self._faults: Counter[str] = Counter()
+        self._rows = 0
+
+    @property
+    def hint(self) -> str:
+        """What the consumer may do wrong, if the same explains all rows that were asked for, at least two."""
+        for fault, count in self._faults.items():
+            if count == self._rows > 1:
+                return fault
+        return ""
 
     def cause(self, wrong: WrongRow, key: Cells, found: Cells | None) -> str:
         """A sentence about a row: its state at the consumer, and the changes that are missing."""
         if not self._key:
             return ""
+        self._rows += 1
         history, first = self._history(key, found)
         if not history:
             return f"its last change is before turn {first:,}" if first else "no change of it is in the stream"
@@ -53,13 +71,19 @@ class Causes:
             had = f"it has the state after {history[states[0]].order}; " if states else ""
             if not states and _same(history[-1].before, found):
                 had = f"it has the state before {history[-1].order}; "
+            self._faults[DELETES] += 1
             return f"{had}it was deleted at {last.order}, which was not applied"
+        if wrong is WrongRow.EXTRA and last.after is None and last.kind is UPDATE:
+            self._faults[OLD_KEYS] += 1
+            return f"UPDATE at {last.order} gave it another key, and this one was not removed"
         if wrong is WrongRow.MISSING:
             deleted = next((state for state in history if state.kind is DELETE), None)
             if deleted is not None and deleted is not last:
                 return f"it was deleted at {deleted.order} and inserted again; its last change is {_words(last)}"
             return f"its last change is {_words(last)}"
         if found is not None:
+            if last.kind is UPDATE and _same(last.before, found):
+                self._faults[BEFORE] += 1
             for number, state in enumerate(history):
                 if _same(state.after, found):
                     if not number:

@@ -57,6 +57,7 @@ def _compared(
         comparer = Comparer(table, consumed, stream.source, tolerances)
         causes = Causes(stream, turn, table.id, comparer.key)
         verdicts.append(comparer.compare(causes.cause, examples))
+        verdicts[-1].hint = causes.hint
     return verdicts
 
 

@@ -55,7 +55,8 @@ class RowFinding:
 
 @dataclass(slots=True)
 class TableVerdict:
-    """Result of comparing a table. `skipped`: columns of the consumer's table that are not expected.
+    """Result of comparing a table. `skipped`: columns of the consumer's table that are not expected;
+    `hint`: what explains all examples.
 
     A table that was followed may have only a part of the changes: `reached` is the turn before which it has all, and
     `behind` are the rows that are right for that turn and wait for later changes. `counts` and `examples` are about the
@@ -69,6 +70,7 @@ class TableVerdict:
     counts: Counter[WrongRow] = field(default_factory=Counter)
     examples: list[RowFinding] = field(default_factory=list)
     skipped: tuple[str, ...] = ()
+    hint: str = ""
     reached: int | None = None
     behind: int = 0
 
@@ -93,6 +95,8 @@ class TableVerdict:
                 lines += [f"    {str(finding).replace(chr(10), chr(10) + '  ')}" for finding in own]
                 if (more := count - len(own)) > 0:
                     lines.append(f"    … and {more:,} more")
+        if self.hint:
+            lines.append(f"  {self.hint}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -107,6 +111,7 @@ class TableVerdict:
             "behind": self.behind,
             "wrong": {wrong.value: count for wrong, count in self.counts.items()},
             "skipped": list(self.skipped),
+            "hint": self.hint,
             "examples": [
                 {
                     "kind": finding.wrong.value,
@@ -325,13 +330,15 @@ class Comparer:
                 text = f"it must not be there: {_row(printed)}"
             case WrongRow.REPEATED:
                 text = f"it is there {len(found)} times"
+                if len({row for row in (tuple(printed.items()) for _, printed, _ in found)}) == 1:
+                    text += ", all alike: a change that came again may have been added again"
             case WrongRow.DIFFERENT if not found:
                 text = "it changed while it was read"
             case WrongRow.DIFFERENT:
                 came = found[0][1]
                 text = (
                     "; ".join(
-                        f"{name} is {came[name]!r}, expected {printed[name]!r}"
+                        f"{name} is {came[name]!r}, expected {printed[name]!r}{_loss(came[name], printed[name])}"
                         for name in printed
                         if came[name] != printed[name]
                     )
@@ -361,6 +368,18 @@ def cell(array: pa.Array, row: int) -> Any:
 
 def _row(printed: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in printed.items())
+
+
+def _loss(came: Any, wanted: Any) -> str:
+    """A usual cause of a difference between two printed values, in brackets."""
+    if not isinstance(came, str) or not isinstance(wanted, str):
+        return ""
+    if came.startswith("-") and came[1:].isdigit() and wanted.isdigit():
+        if int(wanted) - int(came) in (1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 64):
+            return " (an unsigned number taken for a signed one)"
+    elif ":" in wanted and "." in wanted and wanted.startswith(came.rstrip("0").rstrip(".")) and came[:1]:
+        return " (digits of the second are lost)"
+    return ""
 
 
 def _side(parts: Iterator[tuple[Hashes, Hashes]]) -> Side:
