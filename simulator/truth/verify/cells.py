@@ -150,6 +150,10 @@ def _literal(value: Any, column: Column, carrier: pa.DataType, source: Source) -
 
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _NULL: Final = np.uint64(0x7C0FFEE123456789)
+_ALL: Final = 0xFFFFFFFFFFFFFFFF
+# Masks of the first n bytes of a word, and the length from which Python hashes a text.
+_BYTES: Final = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
+_LONG: Final = 512
 _BAD: Final = np.uint64(0x0BADBADBADBADBAD)
 
 
@@ -176,15 +180,21 @@ def _mixed(values: Hashes) -> Hashes:
 
 def _hashes(array: pa.Array) -> Hashes:
     type = array.type
+    if pa.types.is_dictionary(type):
+        own = _hashes(array.dictionary)
+        indices = np.asarray(array.indices.fill_null(0)).astype(np.int64)
+        return own[indices] if len(own) else np.zeros(len(array), dtype=np.uint64)
+    if pa.types.is_string(type) or pa.types.is_binary(type):
+        return _hashes_of_bytes(array)
+    if pa.types.is_decimal(type):
+        return _hashes_of_words(array, type.byte_width // 8)
     if pa.types.is_boolean(type):
         array = array.cast(pa.int8())
     elif pa.types.is_temporal(type):
         array = array.view(pa.int32() if type.bit_width == 32 else pa.int64())
     elif not pa.types.is_integer(type) and not pa.types.is_floating(type):
-        encoded = array.dictionary_encode()
-        own = np.array([hash(value) & 0xFFFFFFFFFFFFFFFF for value in encoded.dictionary.to_pylist()], dtype=np.uint64)
-        indices = np.asarray(encoded.indices.fill_null(0)).astype(np.int64)
-        return _mixed(own[indices]) if len(own) else np.zeros(len(array), dtype=np.uint64)
+        own = np.array([hash(value) & _ALL for value in map(repr, array.to_pylist())], dtype=np.uint64)
+        return _mixed(own)
     values = np.asarray(array.fill_null(0) if array.null_count else array)
     if pa.types.is_floating(array.type):
         wide = values.astype(np.float64)
@@ -192,3 +202,41 @@ def _hashes(array: pa.Array) -> Hashes:
         values = np.where(np.isnan(wide), np.float64("nan"), wide + 0.0).view(np.int64)
     converted: Hashes = values.astype(np.int64).view(np.uint64) if values.dtype != np.uint64 else values
     return _mixed(converted + _FACTOR)
+
+
+def _hashes_of_words(array: pa.Array, count: int) -> Hashes:
+    """Hashes of values of some 64-bit words each."""
+    if not len(array):
+        return np.zeros(0, dtype=np.uint64)
+    words = np.frombuffer(array.buffers()[1], dtype=np.uint64)
+    words = words[array.offset * count : (array.offset + len(array)) * count]
+    total: Hashes = np.zeros(len(array), dtype=np.uint64)
+    for number in range(count):
+        total = _mixed(total * _FACTOR + words[number::count] + _FACTOR)
+    return total
+
+
+def _hashes_of_bytes(array: pa.Array) -> Hashes:
+    """Hashes of texts or bytes, eight bytes of all of them at a time; long ones are hashed by Python."""
+    count = len(array)
+    if not count:
+        return np.zeros(0, dtype=np.uint64)
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + count + 1]
+    first, stop = int(offsets[0]), int(offsets[-1])
+    data = np.zeros(stop - first + 8, dtype=np.uint8)
+    if stop > first:
+        data[: stop - first] = np.frombuffer(array.buffers()[2], dtype=np.uint8)[first:stop]
+    words = np.ndarray(len(data) - 7, dtype="<u8", buffer=data, strides=(1,))  # one begins at each byte
+    starts = offsets[:-1].astype(np.int64) - first
+    left = np.diff(offsets).astype(np.int64)
+    total: Hashes = _mixed(left.view(np.uint64) + _FACTOR)
+    for row in np.flatnonzero(left > _LONG).tolist():
+        total[row] = hash(data[starts[row] : starts[row] + left[row]].tobytes()) & _ALL
+    rows = np.flatnonzero((left > 0) & (left <= _LONG))
+    starts, left = starts[rows], left[rows]
+    while len(rows):
+        word = words[starts] & _BYTES[np.minimum(left, 8)]
+        total[rows] = _mixed(total[rows] * _FACTOR + word)
+        more = left > 8
+        rows, starts, left = rows[more], starts[more] + 8, left[more] - 8
+    return total

@@ -206,8 +206,7 @@ class Comparer:
 
     def _expected_rows(self) -> Iterator[list[pa.Array]]:
         for arrays in self._expected.rows():
-            own = [decoded(arrays[position]) for position in self._positions]
-            yield [self._both(number, array) for number, array in enumerate(own)]
+            yield [self._both(number, arrays[position]) for number, position in enumerate(self._positions)]
 
     def _found_rows(self, carriers: Sequence[pa.DataType]) -> Iterator[tuple[list[pa.Array], list[pa.Array], Any]]:
         """Columns as carriers, masks of unreadable values, and the consumer's rows unconverted."""
@@ -224,9 +223,10 @@ class Comparer:
             yield arrays, bad, batch
 
     def _both(self, number: int, array: pa.Array) -> pa.Array:
+        """A column as it is compared. Without tolerances, one of a dictionary stays so, which is hashed faster."""
         for tolerance in self._tolerances[number]:
-            array = tolerance.both(array)
-        return array
+            array = tolerance.both(decoded(array))
+        return array if not pa.types.is_dictionary(array.type) or not array.dictionary.null_count else decoded(array)
 
     def _carriers(self) -> list[pa.DataType]:
         arrays = next(iter(self._expected.rows()))
@@ -252,8 +252,8 @@ class Comparer:
 
     def side_of(self, values: Sequence[pa.Array]) -> Side:
         """Hashes of rows with the expected columns."""
-        arrays = [decoded(values[position]) for position in self._positions]
-        return Side(*self._hashed([self._both(number, array) for number, array in enumerate(arrays)]))
+        arrays = [self._both(number, values[position]) for number, position in enumerate(self._positions)]
+        return Side(*self._hashed(arrays))
 
     def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
         """The verdict. Rows are read once, and a second time if some are wrong."""
@@ -348,11 +348,14 @@ class Comparer:
         return RowFinding(wrong, str(self._expected.id), key, text, cause(wrong, own, found[0][0] if found else None))
 
     def _cells(self, arrays: Sequence[pa.Array], row: int) -> Cells:
-        return {column.name: cell(array, row) for column, array in zip(self.columns, arrays, strict=True)}
+        return {
+            column.name: cell(decoded(array.slice(row, 1)), 0)
+            for column, array in zip(self.columns, arrays, strict=True)
+        }
 
     def _printed(self, arrays: Sequence[pa.Array], row: int) -> Cells:
         return {
-            column.name: self._source.format_values(array.slice(row, 1), column.type)[0]
+            column.name: self._source.format_values(decoded(array.slice(row, 1)), column.type)[0]
             for column, array in zip(self.columns, arrays, strict=True)
         }
 
