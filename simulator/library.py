@@ -27,7 +27,7 @@ from simulator.stream.engine.block import Block
 from simulator.truth.expected import as_table
 from simulator.truth.known import KnownRows
 from simulator.truth.rows import Row, changes, tables_before
-from simulator.truth.verify.cells import parse_tolerance
+from simulator.truth.verify.cells import find_preset, parse_tolerance
 from simulator.truth.verify.findings import EXAMPLES, Verdict
 from simulator.truth.verify.positions import compare_tables, expected_tables, only
 from simulator.truth.verify.positions import verify_tables as verify_places
@@ -209,6 +209,7 @@ def verify_tables(
     settings: Mapping[str, object] | None = None,
     allow_undocumented: bool = False,
     tolerate: Sequence[str] = (),
+    preset: str | None = None,
     examples: int = EXAMPLES,
 ) -> list[TableVerdict]:
     """Whether a consumer's tables hold the rows before turn `at` (None: those at the end of a script): a verdict each.
@@ -216,15 +217,16 @@ def verify_tables(
     `output` is one or more of: a file `.parquet`, `.csv` or `.jsonl` named for its table or given as `orders=FILE`, a
     folder of them, `sqlite:FILE`, `mysql://USER@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE`. With a `format`, what
     its messages lose is not expected. `tolerate` compares columns less strictly: `total=round:2`, `*_at=ms`,
-    `orders.note=trim`, `seen_at=zone:+08:00`, `name=nocase`, `loaded_at=ignore`. Raises UsageError for tables and
-    columns that are not there, SinkError.
+    `orders.note=trim`, `seen_at=zone:+08:00`, `name=nocase`, `loaded_at=ignore`;
+    `preset` allows what the types of a sink cannot hold: `connect-jdbc`, `flink`, `doris`, `clickhouse`. Raises
+    UsageError for tables and columns that are not there, SinkError.
     """
     check_whole("at", at)
     check_whole("examples", examples)
     places = [str(output)] if isinstance(output, str | Path) else list(output)
     subject = _subject(scenario, format or "", source, seed, settings, "kafka", allow_undocumented)
     job = job_of(subject) if format else changes_of(subject)
-    tolerances = [parse_tolerance(text) for text in tolerate]
+    tolerances = [*([] if preset is None else [find_preset(preset)]), *map(parse_tolerance, tolerate)]
     return verify_places(job, places, at, tolerances=tolerances, examples=examples)
 
 

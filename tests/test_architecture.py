@@ -51,6 +51,7 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 HOMES: Final = {
     "click": ("cli/*", "compare/terminal.py"),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
+    "deltalake": ("truth/verify/consumed.py", "lazy"),
     "duckdb": ("truth/verify/consumed.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
@@ -63,6 +64,7 @@ HOMES: Final = {
     "pydantic_core": ("stream/scenario/*",),
     "psycopg": ("sql/server/postgresql/*", "truth/verify/consumed.py", "lazy"),
     "pymysql": ("sql/server/mysql/*", "truth/verify/consumed.py", "lazy"),
+    "pyiceberg": ("truth/verify/consumed.py", "lazy"),
     "pyspark": ("spark/*",),  # at the top of the data source alone: its classes are Spark's
     "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),

@@ -18,6 +18,7 @@ import pytest
 from command import Command
 
 import simulator
+from simulator.errors import MissingPackage
 from simulator.library import Simulation
 from simulator.pytest_plugin import Cdc
 from simulator.truth.verify.tables import TableVerdict, WrongRow
@@ -111,6 +112,85 @@ def test_sqlite(orders: Path, tmp_path: Path, command: Command) -> None:
     assert (
         "table 'p' cannot be read: no such table: p" in command(*verify[:-1], f"orders=sqlite:{file}#p", status=2).err
     )
+
+
+def test_duckdb(orders: Path, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "consumer.duckdb"
+    with duckdb.connect(str(file)) as database:
+        for table in ("orders", "customers"):
+            rows = orders / "parquet" / f"shop.{table}.parquet"
+            database.execute(f"CREATE TABLE {table} AS SELECT * FROM read_parquet('{rows}')")
+    places = [f"{table}=duckdb:{file}" for table in ("orders", "customers")]
+    verdicts = simulator.verify_tables("orders", places, at=AT)
+    assert all(verdict.ok for verdict in verdicts), "\n".join(map(str, verdicts))
+    with pytest.raises(simulator.UsageError, match="there is no file"):
+        simulator.verify_tables("orders", "orders=duckdb:nothing.db", at=AT)
+
+
+def test_a_folder_of_delta_lake(orders: Path, tmp_path: Path) -> None:
+    """The latest version counts, whatever files are in the folder; without the package a sentence names the extra."""
+    folder = tmp_path / "shop.orders"
+    (folder / "_delta_log").mkdir(parents=True)
+    try:
+        import deltalake
+    except ImportError:
+        with pytest.raises(MissingPackage, match=r"need deltalake: pip install 'cdc-simulator\[tables\]'"):
+            simulator.verify_tables("orders", f"orders={folder}", at=AT)
+        return
+    with pytest.raises(simulator.SinkError, match="it cannot be read"):
+        simulator.verify_tables("orders", f"orders={folder}", at=AT)
+    rows = parquet.read_table(orders / "parquet" / "shop.orders.parquet")
+    (folder / "_delta_log").rmdir()
+    deltalake.write_deltalake(str(folder), rows.slice(0, 100))
+    deltalake.write_deltalake(str(folder), rows, mode="overwrite")
+    verdict = one(simulator.verify_tables("orders", f"orders={folder}", at=AT))
+    assert verdict.ok, str(verdict)
+
+
+def test_a_folder_of_iceberg(orders: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "shop.orders"
+    (folder / "metadata").mkdir(parents=True)
+    (folder / "metadata" / "v1.metadata.json").write_text("{}")
+    try:
+        from pyiceberg.catalog.sql import SqlCatalog
+    except ImportError:
+        with pytest.raises(simulator.SimulatorError, match=r"'cdc-simulator\[tables\]'|it cannot be read"):
+            simulator.verify_tables("orders", f"orders={folder}", at=AT)
+        return
+    with pytest.raises(simulator.SinkError, match="it cannot be read"):
+        simulator.verify_tables("orders", f"orders={folder}", at=AT)
+    (folder / "metadata" / "v1.metadata.json").unlink()
+    rows = parquet.read_table(orders / "parquet" / "shop.orders.parquet")
+    catalog = SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("shop")
+    table = catalog.create_table("shop.orders", rows.schema, location=f"file://{folder}")
+    table.append(rows.slice(0, 100))
+    table.overwrite(rows)
+    verdict = one(simulator.verify_tables("orders", f"orders={folder}", at=AT))
+    assert verdict.ok, str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("preset", "change"),
+    [
+        ("connect-jdbc", lambda us: us // 1_000 * 1_000),
+        ("clickhouse", lambda us: us // 1_000_000 * 1_000_000),
+        ("doris", lambda us: (us + 500_000) // 1_000_000 * 1_000_000),
+    ],
+)
+def test_presets_allow_what_a_sink_cannot_hold(
+    preset: str, change: Callable[[int], int], orders: Path, tmp_path: Path
+) -> None:
+    rows = parquet.read_table(orders / "parquet" / "shop.orders.parquet")
+    for name in ("placed_at", "updated_at"):
+        type = rows.schema.field(name).type
+        cut = pa.array([change(us) for us in rows[name].cast(pa.int64()).to_pylist()], pa.int64()).cast(type)
+        rows = rows.set_column(rows.column_names.index(name), name, cut)
+    parquet.write_table(rows, tmp_path / "orders.parquet")
+    strict = one(simulator.verify_tables("orders", tmp_path / "orders.parquet", at=AT))
+    assert strict.ok == (preset == "connect-jdbc")  # its times have milliseconds
+    assert one(simulator.verify_tables("orders", tmp_path / "orders.parquet", at=AT, preset=preset)).ok
 
 
 def test_old_rows_say_which_changes_are_missing(tmp_path: Path) -> None:
@@ -304,6 +384,7 @@ def test_bad_input_is_one_sentence(table: str, words: str, tmp_path: Path, comma
     [
         ([], "expected either --from for messages, or --table for tables"),
         (["--table", "x.csv"], "has no end: name a turn"),
+        (["--table", "x.csv", "--at", "3", "--preset", "dori"], "Did you mean 'doris'"),
         (["--table", "x.csv", "--at", "3", "--limit", "4"], "takes the turn of the rows, --at"),
         (["--table", "x.csv", "--at", "3", "--tolerate", "a"], "expected COLUMN=FORM"),
         (["--from", "x.jsonl", "--at", "3"], "go with --table"),

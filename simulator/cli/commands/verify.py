@@ -78,8 +78,8 @@ class Following:
 )  # fmt: skip
 @click.option(
     "--table", "tables", multiple=True, metavar="[NAME=]FILE|URL",
-    help="Compare a consumer's table instead: .parquet, .csv, .jsonl, a folder of them, sqlite:FILE, duckdb:FILE, "
-    "mysql://…, postgresql://… (#NAME: its name there).",
+    help="Compare a consumer's table instead: .parquet, .csv, .jsonl, a folder of them, of Delta Lake or Iceberg, "
+    "sqlite:FILE, duckdb:FILE, mysql://…, postgresql://… (#NAME: its name there).",
 )  # fmt: skip
 @click.option(
     "--at", type=WholeNumber(0, MOST_TURNS), metavar="TURN",
@@ -89,6 +89,10 @@ class Following:
     "--tolerate", "tolerances", multiple=True, metavar="COLUMN=FORM",
     help="Compare columns less strictly: round:N, ms, s, trim, nocase, zone:+08:00 or ignore; COLUMN may be "
     "orders.note or *_at.",
+)  # fmt: skip
+@click.option(
+    "--preset", "presets", multiple=True, metavar="SINK",
+    help="Allow what a sink's types cannot hold: connect-jdbc, flink, doris or clickhouse.",
 )  # fmt: skip
 @click.option(
     "--follow", is_flag=True,
@@ -120,6 +124,7 @@ def verify(
     tables: tuple[str, ...],
     at: int | None,
     tolerances: tuple[str, ...],
+    presets: tuple[str, ...],
 ) -> int:
     """Compare messages that were read back, or a consumer's tables, with those of the run; exit status 1 if anything is
     wrong, 2 if there can be no verdict.
@@ -139,8 +144,8 @@ def verify(
         given = (limit, turns, snapshot, route, record)
         if any(value is not None for value in given) or start_at or at_least_once:
             raise UsageError("verify --table takes the turn of the rows, --at; options of messages go with --from.")
-        return _verify_tables(subject, tables, at, tolerances, following, report)
-    if at is not None or tolerances or following != Following():
+        return _verify_tables(subject, tables, at, (tolerances, presets), following, report)
+    if at is not None or tolerances or presets or following != Following():
         raise UsageError("--at, --tolerate and --follow are about tables: they go with --table.")
     assert origin is not None
     if not subject.format:
@@ -158,14 +163,14 @@ def _verify_tables(
     subject: Subject,
     places: tuple[str, ...],
     at: int | None,
-    tolerances: tuple[str, ...],
+    allowed: tuple[tuple[str, ...], tuple[str, ...]],
     following: Following,
     report: Path | None,
 ) -> int:
     import orjson
 
     from simulator.run.job import changes_of
-    from simulator.truth.verify.cells import parse_tolerance
+    from simulator.truth.verify.cells import find_preset, parse_tolerance
     from simulator.truth.verify.positions import verify_tables
 
     if subject.format:
@@ -173,7 +178,8 @@ def _verify_tables(
     else:
         job = changes_of(subject)
         report_errors(job.stream)
-    parsed = [parse_tolerance(text) for text in tolerances]
+    tolerances, presets = allowed
+    parsed = [*map(find_preset, presets), *map(parse_tolerance, tolerances)]
     if following.follow:
         verdicts = _follow(job, places, at, parsed, following)
     elif following != Following():

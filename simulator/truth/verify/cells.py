@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import cut_times
-from simulator.errors import OptionError
+from simulator.errors import OptionError, did_you_mean
 from simulator.model import Column
 from simulator.sources.source import Source
 from simulator.truth.verify.consumed import text_of
@@ -40,6 +40,28 @@ class Tolerance:
     def fits(self, table: str, column: str) -> bool:
         name = f"{table}.{column}" if "." in self.pattern else column
         return fnmatchcase(name.lower(), self.pattern.lower())
+
+
+# Tolerances of sinks, by what their documentation says of types that they store.
+PRESETS: Final[dict[str, Tolerance]] = {
+    # org.apache.kafka.connect.data.Timestamp and Time: milliseconds since 1970, of the day
+    "connect-jdbc": Tolerance("*", lambda array: _times(array, 1_000)),
+    # "TIME: only supports a precision of 0" (Flink SQL, data types)
+    "flink": Tolerance("*", lambda array: _times(array, 1_000_000) if pa.types.is_duration(array.type) else array),
+    # DATETIME is DATETIME(0), and rounds what has more digits (Doris, data types)
+    "doris": Tolerance("*", lambda array: _nearest_second(array)),
+    # DateTime has a resolution of a second (ClickHouse, data types)
+    "clickhouse": Tolerance("*", lambda array: _times(array, 1_000_000)),
+}
+
+
+def find_preset(name: str) -> Tolerance:
+    """The tolerance of a sink. Raises OptionError."""
+    if name not in PRESETS:
+        raise OptionError(
+            f"--preset {name}: there is no such sink.{did_you_mean(name, PRESETS)} It takes {', '.join(PRESETS)}."
+        )
+    return PRESETS[name]
 
 
 def parse_tolerance(text: str) -> Tolerance:
@@ -73,6 +95,13 @@ def _texts(array: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
 def _times(array: pa.Array, unit_us: int) -> pa.Array:
     is_time = pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type)
     return cut_times(array, unit_us) if is_time else array
+
+
+def _nearest_second(array: pa.Array) -> pa.Array:
+    """Timestamps rounded to seconds, half of one up."""
+    if not pa.types.is_timestamp(array.type):
+        return array
+    return cut_times(pc.add(array, pa.scalar(500_000, pa.duration("us"))), 1_000_000)
 
 
 def _rounded(array: pa.Array, digits: int) -> pa.Array:

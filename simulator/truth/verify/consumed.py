@@ -3,6 +3,7 @@
 | `--table` | content |
 | --- | --- |
 | `out/orders.parquet`, a folder of such files | Parquet; also folders with `column=value` parts |
+| a folder of Delta Lake or Iceberg | the latest version of the table, read by deltalake or pyiceberg |
 | `out/orders.csv` | CSV with a header; an empty field is null, `""` the empty text |
 | `out/orders.jsonl` | one object per row |
 | `sqlite:FILE` | an SQLite database |
@@ -12,6 +13,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -49,10 +51,14 @@ def open_table(place: str, table: str) -> Consumed:
         return _in_database(place, scheme, table)
     path = Path(place.removeprefix("file:"))
     if path.is_dir():
-        own = [path / f"{table}{suffix}" for suffix in SUFFIXES]
+        own = [path / f"{table}{suffix}" for suffix in (*SUFFIXES, "")]
         path = next((file for file in own if file.exists()), path)
     if not path.exists():
         raise UsageError(f"--table {place}: there is no such file or folder.")
+    if (path / "_delta_log").is_dir():
+        return _delta(path)
+    if any((path / "metadata").glob("*.metadata.json")):
+        return _iceberg(path)
     if path.is_dir() or path.suffix == ".parquet":
         return _parquet(path)
     if path.suffix == ".csv":
@@ -81,6 +87,62 @@ def _parquet(path: Path) -> Consumed:
             raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
 
     return Consumed(str(path), names, rows)
+
+
+def _delta(path: Path) -> Consumed:
+    """The latest version of a table of Delta Lake; the folder's files may be those of earlier versions, too."""
+    try:
+        from deltalake import DeltaTable
+    except ImportError:
+        raise MissingPackage("tables of Delta Lake need deltalake: pip install 'cdc-simulator[tables]'.") from None
+    return _read_by(
+        path, lambda: DeltaTable(str(path)).to_pyarrow_dataset(), lambda files: files.schema.names, _batches_of
+    )
+
+
+def _batches_of(files: Any, columns: list[str]) -> Any:
+    return files.to_batches(columns=columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
+
+
+def _iceberg(path: Path) -> Consumed:
+    """The latest version of a table of Iceberg, by its newest metadata file."""
+    try:
+        from pyiceberg.table import StaticTable
+    except ImportError:
+        raise MissingPackage("tables of Iceberg need pyiceberg: pip install 'cdc-simulator[tables]'.") from None
+
+    def opened() -> Any:
+        def version(file: Path) -> tuple[int, float]:
+            number = re.match(r"v?(\d+)", file.name)
+            return int(number[1]) if number else 0, file.stat().st_mtime
+
+        return StaticTable.from_metadata(str(max((path / "metadata").glob("*.metadata.json"), key=version)))
+
+    def batches(table: Any, columns: list[str]) -> Any:
+        return table.scan(selected_fields=tuple(columns)).to_arrow_batch_reader()
+
+    return _read_by(path, opened, lambda table: table.schema().column_names, batches)
+
+
+def _read_by(
+    path: Path,
+    opened: Callable[[], Any],
+    names: Callable[[Any], Sequence[str]],
+    batches: Callable[[Any, list[str]], Any],
+) -> Consumed:
+    """A table that a package reads; it is opened anew each time, since a consumer may write to it."""
+
+    def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in batches(opened(), list(columns)):
+                yield batch.select(list(columns))
+        except Exception as error:  # each package has errors of its own
+            raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
+
+    try:
+        return Consumed(str(path), list(names(opened())), rows)
+    except Exception as error:
+        raise SinkError(f"{path}: it cannot be read: {_first_line(error)}.") from None
 
 
 def _csv(path: Path) -> Consumed:
@@ -149,8 +211,11 @@ def _duckdb(place: str) -> Any:
     try:
         import duckdb
     except ImportError:
-        raise MissingPackage("tables of DuckDB need its driver: pip install duckdb.") from None
-    return duckdb.connect(place.partition(":")[2].removeprefix("//"), read_only=True)
+        raise MissingPackage("tables of DuckDB need its driver: pip install 'cdc-simulator[tables]'.") from None
+    path = Path(place.partition(":")[2].removeprefix("//"))
+    if not path.is_file():
+        raise UsageError(f"--table {place}: there is no file {str(path)!r}.")
+    return duckdb.connect(str(path), read_only=True)
 
 
 def _mysql(place: str) -> Any:

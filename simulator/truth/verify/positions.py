@@ -173,4 +173,4 @@ def _named_there(place: str, table: str) -> tuple[str, str]:
 
 def _file_in(folder: Path, table: ExpectedTable) -> str | None:
     names = (str(table.id), table.id.name)
-    return next((name for name in names for suffix in SUFFIXES if (folder / f"{name}{suffix}").exists()), None)
+    return next((name for name in names for suffix in (*SUFFIXES, "") if (folder / f"{name}{suffix}").exists()), None)
