@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -228,6 +229,7 @@ class Comparer:
             array = tolerance.both(decoded(array))
         return array if not pa.types.is_dictionary(array.type) or not array.dictionary.null_count else decoded(array)
 
+    @cached_property
     def _carriers(self) -> list[pa.DataType]:
         arrays = next(iter(self._expected.rows()))
         return [decoded(arrays[position]).type for position in self._positions]
@@ -247,7 +249,7 @@ class Comparer:
 
     def found_side(self) -> Side:
         """Hashes of the consumer's rows."""
-        carriers = self._carriers()
+        carriers = self._carriers
         return _side(self._hashed(arrays, bad) for arrays, bad, _ in self._found_rows(carriers))
 
     def side_of(self, values: Sequence[pa.Array]) -> Side:
@@ -257,7 +259,8 @@ class Comparer:
 
     def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
         """The verdict. Rows are read once, and a second time if some are wrong."""
-        # NumPy and Arrow release the GIL, so both sides run in parallel
+        # NumPy and Arrow release the GIL, so both sides run in parallel; only this thread reads the stream
+        assert self._carriers is not None
         with ThreadPoolExecutor(1) as other:
             reading = other.submit(self.found_side)
             wanted = self.expected_side()
@@ -283,7 +286,7 @@ class Comparer:
                 verdict.counts[wrong] = len(keys)
                 chosen[wrong] = list(dict.fromkeys(keys[:examples].tolist()))
         if chosen:
-            self._name(verdict, chosen, self._carriers(), cause)
+            self._name(verdict, chosen, self._carriers, cause)
         return verdict
 
     def _name(
