@@ -82,7 +82,7 @@ def write_expected(
     """Writes the rows before a turn (None: those at the end of a script), and the manifest; with `known`, only the part
     that a consumer of a format can know. It overwrites nothing, and leaves nothing behind if it fails. Raises
     UsageError, SinkError."""
-    at = _border(stream, turn)
+    at = border_before(stream, turn)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder}: it is a file; name a new folder.")
     try:
@@ -100,7 +100,8 @@ def write_expected(
     return tables
 
 
-def _border(stream: Stream, turn: int | None) -> int:
+def border_before(stream: Stream, turn: int | None) -> int:
+    """The border at or after a turn; None: the end of a script. Raises UsageError."""
     if turn is None:
         if stream.turns is None:
             raise UsageError(f"{stream.file} has no end: name a turn, as in --at 100000 (a run's summary names one).")

@@ -50,6 +50,10 @@ from simulator.run.request import Subject
     help="Write what a consumer of this format can know: no tables, columns and digits that it does not send; default: "
     "the rows of the tables.",
 )  # fmt: skip
+@click.option(
+    "--ledger", is_flag=True,
+    help="Also write a ledger per table: of each key its number of changes, the last one, and a digest of the row.",
+)  # fmt: skip
 @source_option
 @seed_option
 @set_option
@@ -63,6 +67,7 @@ def expected(
     folder: Path,
     form: str,
     format: str | None,
+    ledger: bool,
     source: str | None,
     seed: int | None,
     settings: tuple[str, ...],
@@ -76,6 +81,7 @@ def expected(
     from simulator.run.job import changes_of, job_of
     from simulator.truth.expected import write_expected
     from simulator.truth.known import KnownRows
+    from simulator.truth.ledger import write_ledgers
 
     subject = Subject(
         scenario, format or "", source, seed, settings, start, allow_undocumented=allow_undocumented, force=force,
@@ -93,6 +99,9 @@ def expected(
     tables = write_expected(stream, at, folder, form, known)
     for each in tables:
         click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
+    if ledger:
+        for file, keys in write_ledgers(stream, at, folder, form, known):
+            click.echo(f"{folder / file}: {counted(keys, 'key')}", err=True)
     from simulator.run.faults.report import undefined
     from simulator.run.faults.spec import of_section
 
