@@ -16,8 +16,7 @@ class Registry(ThreadingHTTPServer):
     """`subjects`: texts by subject in order; `schemas`: texts, whose id is their place, from 1. `asked`: requests so
     far. `refuses`: (status, message) for each registration. `credentials`: the only Authorization that is let in."""
 
-    daemon_threads = True
-    block_on_close = True
+    daemon_threads = False  # closing waits for requests
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import socket
 from pathlib import Path
 from typing import Final
 
@@ -137,8 +138,11 @@ def test_what_a_registry_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "hidden" not in str(wrong.value)
         monkeypatch.setenv(registered.USER_INFO, "user:secret")
         assert messages(job_of(f"schema.registry.url={registry.url}"))
-    with pytest.raises(UsageError, match="the registry does not answer as one"):
-        messages(job_of(f"schema.registry.url={registry.url}"))  # it is closed
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # the port is taken, and nobody listens
+        job = job_of(f"schema.registry.url=http://127.0.0.1:{nobody.getsockname()[1]}")
+        with pytest.raises(UsageError, match="the registry does not answer as one"):
+            messages(job)
 
 
 @pytest.mark.parametrize(
