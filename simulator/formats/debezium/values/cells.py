@@ -90,12 +90,17 @@ DOUBLE: Final = text_cell(double_text, quoted=False)
 
 
 def decimal_bytes(array: pa.Array) -> pa.Array:
-    """The unscaled numbers of decimals, or whole numbers, in bytes."""
+    """The unscaled numbers of decimals, or whole numbers, in bytes.
+
+    >>> base64(decimal_bytes(pa.array([None], pa.decimal256(65, 30)))).to_pylist()
+    [None]
+    """
     if pa.types.is_decimal(array.type):
         if is_narrow(array):
             return signed_bytes(primitive(np.ascontiguousarray(unscaled(array)), pa.int64(), nulls_of(array)))
         scale = array.type.scale
-        return pa.array([None if value is None else unscaled_bytes(value, scale) for value in array.to_pylist()])
+        values = [None if value is None else unscaled_bytes(value, scale) for value in array.to_pylist()]
+        return pa.array(values, pa.binary())
     if pa.types.is_uint64(array.type):
         return pa.array([None if value is None else number_bytes(value) for value in array.to_pylist()], pa.binary())
     return signed_bytes(array)

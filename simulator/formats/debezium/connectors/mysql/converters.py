@@ -190,7 +190,8 @@ def _six_digits(array: pa.Array) -> pa.Array:
 
 
 def _little_endian(array: pa.Array, width: int) -> pa.Array:
-    return pa.array([None if value is None else value[::-1] for value in number_bytes(array, width).to_pylist()])
+    values = [None if value is None else value[::-1] for value in number_bytes(array, width).to_pylist()]
+    return pa.array(values, pa.binary())
 
 
 def _years(array: pa.Array, zero: int) -> pa.Array:
