@@ -13,7 +13,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import values as mysql_values
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import Label, Raw, number_of, quoted_value, text_of
@@ -61,6 +61,8 @@ def _refuse_trailing_text(text: str, field: Field, row: int) -> None:
 
 def _integer(value: Any, field: Field, row: int, rules: Rules) -> int:
     refuse_shape(value, field, rules)
+    if isinstance(value, Temporal) and value.digits:
+        raise Unsupported("a time with fractions in a column of integers")
     text = _as_text(value, rules)
     if text is not None:
         match = _NUMBER.match(text)

@@ -9,6 +9,7 @@ from simulator.carriers import PARTIAL_DAYS
 from simulator.sources.mysql.times import MAX_TIME_US, TIMESTAMP_US
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
+from simulator.sql.errors import Unsupported
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import quoted_value, text_of
@@ -34,6 +35,8 @@ def _datetime_of(value: Any, field: Field, row: int, rules: Rules, type_name: st
     """The date and time of a value; None if it has none and the session is not strict."""
     result: Temporal | None
     complete = True
+    if isinstance(value, float | bool):
+        raise Unsupported("this number in a column of dates or times")
     if isinstance(value, Temporal):
         result = value
         if value.kind == "time":

@@ -9,7 +9,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.values.kinds import Bits, bytes_of, latin1, text_of
+from simulator.sql.values.kinds import Bits, Quotient, Shape, bytes_of, latin1, text_of
 
 
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
@@ -18,6 +18,10 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     width, codec = mysql_table.CHARSETS.get(charset, (4, "utf-8"))
     if isinstance(value, Bits):
         raise Unsupported("a BIT value in a column of text")
+    if isinstance(value, Shape):
+        raise Unsupported("a geometry in a column of text")
+    if isinstance(value, Quotient):
+        raise Unsupported("an average, or a quotient of zero, in a column of text")
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:

@@ -54,7 +54,9 @@ def insert_literals(session: Session, text: str, typed: str) -> bool:
         return False
     session.statement.text, session.statement.annotated, session.statement.generated_ids = typed, False, 0
     session.run += 1
-    session.statement.refuses_texts = False
+    # of defaults, generated columns and triggers
+    session.statement.refuses_texts = session.strict
+    session.statement.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
     data = session.table(database, name)
     definition = data.definition
     column_lists = plan_of(data, session).column_lists

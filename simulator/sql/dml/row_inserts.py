@@ -230,13 +230,13 @@ class Inserter:
             return null_for(self.session, field, multiple=self.expected != 1, ignore=self.mode == "ignore")
         if type(value) not in (str, Decimal):
             return to_stored(value, field, row_number, self.rules)
-        # the same literals repeat: dates, states, prices
-        cache = self.stored[position]
-        cached = cache.get(value)
+        # the same literals repeat: dates, states, prices; 1.5 and 1.50 are equal, and other texts
+        cache, key = self.stored[position], value if type(value) is str else str(value)
+        cached = cache.get(key)
         if cached is None or type(cached[0]) is not type(value):
             cached = (value, to_stored(value, field, row_number, self.rules))
             if len(cache) < MAX_CACHED:
-                cache[value] = cached
+                cache[key] = cached
         return cached[1]
 
     def _default(self, position: int, *, named: bool = False) -> Any:

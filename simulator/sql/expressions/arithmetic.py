@@ -16,7 +16,20 @@ from simulator.sql.expressions import casts
 from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.functions.arguments import integer_of
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, Raw, ScaledDecimal, number_of, scale_of
+from simulator.sql.values.kinds import (
+    CONTEXT,
+    NUMBER,
+    FixedDouble,
+    JsonText,
+    Label,
+    Quotient,
+    Raw,
+    ScaledDecimal,
+    is_number,
+    number_of,
+    scale_of,
+)
+from simulator.sql.values.temporal import Temporal
 
 # The maximal digits behind the point of a decimal.
 MAX_SCALE: Final = 30
@@ -91,7 +104,19 @@ def checked_number(value: Any, session: Any) -> Any:
         if not match or match.end() < len(value.rstrip(" ")):
             raise SqlError(12920, "DOUBLE", value[:64])
     if isinstance(value, Document) and not session.server.mariadb:
+        if not isinstance(value.value, int | float | Decimal):
+            raise Unsupported("a calculation with a JSON document that is no number")
         return float(number_of(value))  # MySQL calculates with documents as doubles
+    if isinstance(value, Label):
+        return value.number if session.server.mariadb else float(value.number)
+    if isinstance(value, Temporal) and value.digits:
+        raise Unsupported("a calculation with a time that has fractions")
+    if type(value) is str and session.server.mariadb and not is_number(value):
+        raise Unsupported(f"a calculation with the text {value[:20]!r}")
+    if isinstance(value, bytes) and (session.server.mariadb or not isinstance(value, Raw)):
+        raise Unsupported("a calculation with bytes")
+    if isinstance(value, JsonText) and not is_number(value):
+        raise Unsupported("a calculation with a JSON document that is no number")
     return number_of(value)
 
 
@@ -104,6 +129,10 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
             a, b = left(env), right(env)
             if a is None or b is None:
                 return None
+            if kind != "/" and any(
+                isinstance(x, Temporal) or (isinstance(x, str) and not is_number(x)) for x in (a, b)
+            ):
+                raise Unsupported("a remainder or DIV of a value that is no number")
             a, b = checked_number(a, session), checked_number(b, session)
             if b == 0:
                 if session.statement.division_fails:
@@ -112,17 +141,19 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
             if kind == "/":
                 if isinstance(a, float) or isinstance(b, float):
                     return float(a) / float(b)
-                digits = _quotient_digits(max(0, -_exponent(a)), max(0, -_exponent(b)))
+                digits = quotient_digits(max(0, -_exponent(a)), max(0, -_exponent(b)))
                 quotient = CONTEXT.divide(Decimal(a), Decimal(b))
                 exact = quotient.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=CONTEXT)
                 scale = min(MAX_SCALE, scale_of(a) + int(session.variable("div_precision_increment")))
-                return ScaledDecimal(exact, scale)
+                return ScaledDecimal(exact, scale) if a else Quotient(exact, scale)
             if kind == "div":
                 if isinstance(a, float) or isinstance(b, float):
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
                 return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
             if isinstance(a, float) or isinstance(b, float):
                 return math.fmod(a, b)
+            if isinstance(a, ScaledDecimal) or isinstance(b, ScaledDecimal):
+                raise Unsupported("the remainder of a value with fixed digits")
             remainder = CONTEXT.remainder(Decimal(a), Decimal(b))
             return int(remainder) if isinstance(a, int) and isinstance(b, int) else remainder
 
@@ -131,7 +162,7 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
     return make
 
 
-def _quotient_digits(dividend_scale: int, divisor_scale: int) -> int:
+def quotient_digits(dividend_scale: int, divisor_scale: int) -> int:
     """Digits behind the point of a quotient of decimals before rounding: whole groups of nine (do_div_mod)."""
     f1, f2 = -(-dividend_scale // 9) * 9, -(-divisor_scale // 9) * 9
     extra = max(0, 4 - (f1 - dividend_scale + f2 - divisor_scale))
@@ -159,13 +190,14 @@ def make_bitwise(operate: Callable[[int, int], int]) -> Callable[[Any, Scope], C
 
 
 def make_negative(node: Any, scope: Scope) -> Compiled:
-    inner, mariadb = compiled(node.this, scope), scope.session.server.mariadb
+    inner, session = compiled(node.this, scope), scope.session
+    mariadb = session.server.mariadb
 
     def negated(env: Any) -> Any:
         value = inner(env)
         if value is None:
             return None
-        number = number_of(value)
+        number = checked_number(value, session)
         # a decimal has no negative zero; a double has one, except in MariaDB
         if not number and (mariadb or isinstance(number, Decimal)):
             return number
@@ -186,12 +218,18 @@ def _bits_of(value: Any, session: Any) -> int:
     """An operand as 64 bits: numbers are rounded. Raises SqlError 1292, Unsupported."""
     if isinstance(value, bytes) and not isinstance(value, Raw):
         raise Unsupported("a calculation with bits of a binary text")
+    if isinstance(value, Document) and not isinstance(value.value, int):
+        raise Unsupported("bits of a JSON document")
+    if isinstance(value, str) and session.server.mariadb and session.statement.refuses_texts and not is_number(value):
+        raise Unsupported(f"bits of the text {value[:20]!r}")
     if type(value) is str and not session.server.mariadb:
         if not re.fullmatch(r"\s*[+-]?\d+\s*", value):
             if session.statement.refuses_texts:
                 raise SqlError(12920, "INTEGER", value[:64])
             raise Unsupported("bits of a text that is no integer")
         return int(value) & HIGH
+    if isinstance(value, Temporal) and value.digits:
+        raise Unsupported("bits of a time with fractions")
     return integer_of(value) & HIGH
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.sql.catalog.definitions import Compiled
+from simulator.sql.errors import Unsupported
 from simulator.sql.expressions.casts import dated
 from simulator.sql.expressions.result_types import ResultType, type_of, unified
 from simulator.sql.expressions.scope import Scope
@@ -18,6 +19,11 @@ UNIFIED: Final = frozenset(("coalesce", "greatest", "least"))
 
 def unified_branches(name: str, nodes: Sequence[Any], parts: Sequence[Compiled], scope: Scope) -> list[Compiled]:
     types = [type_of(node, scope) for node in nodes]
+    kinds = {type.kind for type in types if type is not None}
+    if "time" in kinds and kinds & {"date", "datetime"}:
+        raise Unsupported(f"{name.upper()} of a time and a date")
+    if "bytes" in kinds and kinds - {"bytes", "text", "null"}:
+        raise Unsupported(f"{name.upper()} of bytes and a value of another kind")
     target = unified(types)
     if target is None:
         return list(parts)
@@ -40,6 +46,12 @@ def _converted(part: Compiled, convert: Callable[[Any], Any]) -> Compiled:
     return lambda env: None if (value := part(env)) is None else convert(value)
 
 
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        raise Unsupported("bytes beside a value that makes them a text")
+    return text_of(value)
+
+
 def converter(target: ResultType) -> Callable[[Any], Any]:
     """Returns a function that converts values to this type."""
     if target.kind == "decimal":
@@ -47,7 +59,7 @@ def converter(target: ResultType) -> Callable[[Any], Any]:
     if target.kind == "double":
         return lambda value: float(number_of(value))
     if target.kind == "text":
-        return text_of
+        return _text
     if target.kind == "bytes":
         return bytes_of
     if target.kind == "datetime":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -21,7 +22,7 @@ from simulator.sql.functions.json import json_extract, json_unquote
 from simulator.sql.functions.table import FUNCTIONS, facts_of, known_as
 from simulator.sql.functions.verified import COUNTS, check_arguments, check_result
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import truth_of
+from simulator.sql.values.kinds import Label, Raw, truth_of
 from simulator.sql.values.temporal import Temporal, of_us, rounded
 
 
@@ -146,7 +147,11 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         raise SqlError(1582, typed) from None
     fewest, most = COUNTS.get(name, (0, len(parts)))
     if not fewest <= len(parts) <= most:
+        if name in ("lpad", "rpad") and session.server.mariadb:
+            raise Unsupported(f"{name.upper()}() without a third argument")
         raise SqlError(1582, typed)
+    if name.startswith("json_"):
+        refuse_years(arguments, scope)
     if name in UNIFIED:
         parts = unified_branches(name, arguments, parts, scope)
     if name.startswith("json_"):
@@ -154,13 +159,26 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         def documented(env: Any) -> Any:
             values = [part(env) for part in parts]
             check_arguments(name, values, strict=session.statement.refuses_texts)
-            result = call(session, *values)
+            try:
+                result = call(session, *values)
+            except SqlError:
+                if not session.server.mariadb:
+                    raise
+                raise Unsupported(f"{name}() of a text that is no JSON document") from None
             if isinstance(result, Document):
                 result.origin = name
             return result
 
         return documented
     return _checked(name, call, parts, scope)
+
+
+def refuse_years(nodes: Iterable[Any], scope: Scope) -> None:
+    """Raises Unsupported for columns of years, which MySQL puts into JSON documents as opaque values."""
+    for node in nodes:
+        field = scope.field(node) if isinstance(node, exp.Column) else None
+        if field is not None and field.type.name == "year":
+            raise Unsupported("a YEAR in a JSON document")
 
 
 def _checked(name: str, call: Callable[..., Any], parts: Sequence[Compiled], scope: Scope) -> Compiled:
@@ -172,7 +190,7 @@ def _checked(name: str, call: Callable[..., Any], parts: Sequence[Compiled], sco
         check_arguments(name, values, strict=strict)
         result = call(session, *values)
         check_result(name, values, result, strict=strict)
-        return result
+        return str(result) if isinstance(result, Label) else bytes(result) if type(result) is Raw else result
 
     return checked
 
@@ -250,7 +268,17 @@ def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:
 
 def make_extract(node: Any, scope: Scope) -> Compiled:
     value, unit, session = compiled(node.expression, scope), node.this.name.lower(), scope.session
-    return lambda env: None if (operand := value(env)) is None else dates.extracted(session, unit, operand)
+
+    def read(env: Any) -> Any:
+        operand = value(env)
+        if operand is None:
+            return None
+        if not isinstance(operand, Temporal):
+            of_time = unit in ("hour", "minute", "second", "microsecond")
+            check_arguments("hour" if of_time else "year", [operand], strict=session.statement.refuses_texts)
+        return dates.extracted(session, unit, operand)
+
+    return read
 
 
 def make_interval_function(node: Any, scope: Scope) -> Compiled:
@@ -304,12 +332,25 @@ def _default_of(node: Any, scope: Scope) -> Compiled:
     return lambda env: from_stored(default_value(()), field.type, session.connection.zone, session.server.json_way)
 
 
+# TRIM(a FROM b), which the parser takes for TRIM(b, a).
+_TRIM_FROM: Final = re.compile(r"\btrim\s*\((?:'[^']*'|\([^()]*\)|[^(),'])*\bfrom\b", re.IGNORECASE)
+
+
 def make_trim(node: Any, scope: Scope) -> Compiled:
     value = compiled(node.this, scope)
     blank = compiled(node.expression, scope) if node.expression is not None else constant(" ")
+    if node.expression is not None and not _TRIM_FROM.search(scope.session.statement.text):
+        raise SqlError(1064, ",")
     position = str(node.args.get("position") or "BOTH")
     call = FUNCTIONS["trim"]
-    return lambda env: call(scope.session, value(env), blank(env), position)
+
+    def trimmed(env: Any) -> Any:
+        text, removed = value(env), blank(env)
+        if isinstance(text, bytes) or isinstance(removed, bytes):
+            raise Unsupported("TRIM of bytes")
+        return call(scope.session, text, removed, position)
+
+    return trimmed
 
 
 def make_position(node: Any, scope: Scope) -> Compiled:

@@ -19,7 +19,7 @@ from simulator.sql.functions.texts import in_charset
 from simulator.sql.parse.column_types import check_charset
 from simulator.sql.values import documents, temporal
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import CONTEXT, Single, bytes_of, number_of, text_of
+from simulator.sql.values.kinds import CONTEXT, Label, Single, bytes_of, is_number, number_of, text_of
 from simulator.sql.values.temporal import Temporal
 
 _UNITS: Final = {
@@ -43,9 +43,43 @@ def compiled_cast(node: Any, inner: Callable[[Any], Any], session: Any) -> Calla
 
     def cast(env: Any) -> Any:
         value = inner(env)
-        return None if value is None else convert(value)
+        if value is None:
+            return None
+        if isinstance(value, Label) and kind in _NUMBERS | _INTEGERS:
+            value = value.number
+        _check_cast(kind, value, session)
+        return convert(value)
 
     return cast
+
+
+_NUMBERS: Final = frozenset(("DECIMAL", "DOUBLE", "FLOAT"))
+_INTEGERS: Final = frozenset(("BIGINT", "INT", "SMALLINT", "TINYINT", "UBIGINT", "UINT"))
+_FIRST_DATE: Final = 10_101
+_DATES: Final = frozenset(("DATE", "DATETIME", "TIMESTAMP", "TIMESTAMPTZ", "DATETIME2", "TIME"))
+
+
+def _check_cast(kind: str, value: Any, session: Any) -> None:
+    """Raises Unsupported for casts that were not found equal to those of servers."""
+    if kind in _NUMBERS | _INTEGERS:
+        if isinstance(value, Document) and not isinstance(value.value, int | float | Decimal):
+            raise Unsupported("CAST of a JSON document that is no number")
+        if isinstance(value, bytes) or (isinstance(value, Temporal) and value.digits):
+            raise Unsupported("CAST of bytes or of a time with fractions to a number")
+        if kind in ("UBIGINT", "UINT") and isinstance(value, float | Decimal) and value < 0:
+            raise Unsupported("CAST of a negative fraction to UNSIGNED")
+        strict = kind in _NUMBERS and session.statement.refuses_texts
+        if strict and isinstance(value, str) and not is_number(value):
+            raise Unsupported(f"CAST of the text {value[:20]!r} to a number in a strict statement")
+    elif kind in _DATES and isinstance(value, float | Decimal | Document | bytes):
+        raise Unsupported("CAST of a number with a fraction, of bytes or of a JSON document to a date or time")
+    elif kind in _DATES and type(value) is int and value < _FIRST_DATE:
+        raise Unsupported("CAST of a number that is no date to a date or time")
+    elif kind in ("CHARACTER_SET", "CHAR", "VARCHAR", "NCHAR", "TEXT") and isinstance(value, bytes):
+        try:
+            value.decode()
+        except UnicodeDecodeError:
+            raise Unsupported("bytes that are no text as a text") from None
 
 
 def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable[[Any], Any]:
@@ -96,7 +130,9 @@ def _year(value: Any) -> int:
 
 def _cut(value: Any, length: int, session: Any) -> str:
     text = text_of(value)
-    if len(text) > length and session.statement.refuses_texts and not session.server.mariadb:
+    if len(text) > length and session.statement.refuses_texts:
+        if session.server.mariadb:
+            raise Unsupported("CAST that cuts a text in a strict statement")
         raise SqlError(12920, f"CHAR({length})", text)
     return text[:length]
 
@@ -170,8 +206,8 @@ def _timed(digits: int | None, *, truncate: bool) -> Callable[[Any], Any]:
             us = value.us
         else:
             parsed = temporal.parse_time(text_of(value))
-            if parsed is None:
-                return None
+            if parsed is None or (isinstance(value, str) and ":" not in value):
+                raise Unsupported("CAST of a text that is no time")
             us = parsed[0]
         precision = digits or 0
         return Temporal("time", 0, temporal.rounded(us, precision, truncate=truncate), precision)
@@ -240,6 +276,10 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         if DATE_ALONE.fullmatch(text_of(start)):
             datetime = Temporal("date", datetime.day)
     text = not isinstance(start, Temporal)
+    if datetime.kind == "time" and (unit in _MONTHS or unit in ("day", "week")):
+        raise Unsupported("a time of day and an INTERVAL of days")
+    if isinstance(by, Document | bytes | Temporal) or ("_" not in unit and isinstance(by, str) and not is_number(by)):
+        raise Unsupported("this value as the number of an INTERVAL")
     if "_" in unit:
         unit, count = _compound(text_of(by), unit)
         count *= sign

@@ -54,7 +54,7 @@ from simulator.sql.expressions.conditions import (
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant, literal_value
 from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
-from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of, latin1
+from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of, latin1, text_of
 
 # A decimal has at most 65 digits.
 _MAX_DECIMAL: Final = Decimal(10**65 - 1)
@@ -172,6 +172,18 @@ def _inner(node: Any, scope: Scope) -> Compiled:
     return compiled(node.this, scope)
 
 
+def _collate(node: Any, scope: Scope) -> Compiled:
+    inner = compiled(node.this, scope)
+
+    def read(env: Any) -> Any:
+        value = inner(env)
+        if isinstance(value, bytes):
+            raise Unsupported("COLLATE of bytes")
+        return value if value is None or isinstance(value, str) else text_of(value)
+
+    return read
+
+
 MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "Literal": _literal,
     "National": lambda node, scope: constant(node.this),
@@ -186,7 +198,7 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "SessionParameter": _variable,
     "Paren": _inner,
     "Alias": _inner,
-    "Collate": _inner,
+    "Collate": _collate,
     "And": lambda node, scope: make_logic(node, scope, "and"),
     "Or": lambda node, scope: make_logic(node, scope, "or"),
     "DPipe": lambda node, scope: make_logic(node, scope, "or"),

@@ -19,11 +19,24 @@ from simulator.sql.expressions.branches import unified_branches
 from simulator.sql.expressions.calls import rows_of_query
 from simulator.sql.expressions.scope import Scope, collation_of, compiled, literal_value
 from simulator.sql.functions.texts import pattern_of
-from simulator.sql.values import comparison
-from simulator.sql.values.kinds import NUMBER, text_of, truth_of
+from simulator.sql.values import comparison, kinds
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import NUMBER, Label, Raw, is_number, number_of, text_of, truth_of
+from simulator.sql.values.temporal import Temporal
 
 
 def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
+    statement = scope.session.statement
+    # servers read the constants of a query without tables before they are strict
+    exempt = scope.run_query is not None and not scope.sources
+    texts = [operand for operand in (node.left, node.right) if isinstance(operand, exp.Literal) and operand.is_string]
+    if texts and statement.refuses_texts and not exempt:
+        raise Unsupported("a text as a condition")  # which servers read even where it does not matter
+
+    def truth_of(value: Any) -> bool | None:
+        loose = exempt or not statement.refuses_texts
+        return kinds.truth_of(number_of(value) if isinstance(value, str) and loose else value)
+
     left, right = compiled(node.left, scope), compiled(node.right, scope)
 
     def conjunction(env: Any) -> Any:
@@ -41,7 +54,10 @@ def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
         return True if b else None if a is None or b is None else False
 
     def exclusive_or(env: Any) -> Any:
-        a, b = truth_of(left(env)), truth_of(right(env))
+        values = left(env), right(env)
+        if any(isinstance(value, Temporal) for value in values):
+            raise Unsupported("XOR of a date or time")
+        a, b = map(truth_of, values)
         return None if a is None or b is None else a != b
 
     return {"and": conjunction, "or": disjunction, "xor": exclusive_or}[kind]
@@ -82,7 +98,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
                 and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal)
             ):
                 a, b = (checked_number(x, session) if type(x) is str else x for x in (a, b))
-            order = comparison.compare(a, b, collation)
+            order = _compare(a, b, collation, session)
             return None if order is None else test(order)
 
         return compare
@@ -130,13 +146,30 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
                     raise SqlError(12920, "DECIMAL" if family == "decimal" else "DOUBLE", value[:64])
 
 
+def _compare(a: Any, b: Any, collation: str, session: Any) -> int | None:
+    """A comparison of BETWEEN, IN, CASE and <=>. Raises Unsupported where a strict statement may refuse a text."""
+    if isinstance(a, Document | Temporal) and isinstance(b, Document | Temporal) and type(a) is not type(b):
+        raise Unsupported("comparing a JSON document with a date or time")
+    if isinstance(a, Label) and isinstance(b, Document | Raw):
+        raise Unsupported("comparing a label with a JSON document or with bytes")
+    if isinstance(a, Temporal) != isinstance(b, Temporal) and any(isinstance(x, int | float | Decimal) for x in (a, b)):
+        raise Unsupported("comparing a date or time with a number")
+    if session.statement.refuses_texts:
+        for text, number in ((a, b), (b, a)):
+            if not isinstance(number, int | float | Decimal) or isinstance(text, Label):
+                continue
+            if isinstance(text, bytes | Temporal) or (isinstance(text, str) and not is_number(text)):
+                raise Unsupported("comparing a number with a text or value that is none, in a strict statement,")
+    return comparison.compare(a, b, collation)
+
+
 def make_null_safe(node: Any, scope: Scope) -> Compiled:
     left, right = compiled(node.left, scope), compiled(node.right, scope)
     collation = collation_of(scope, node.left, node.right)
 
     def compare(env: Any) -> Any:
         a, b = left(env), right(env)
-        return (a is None and b is None) or comparison.compare(a, b, collation) == 0
+        return (a is None and b is None) or _compare(a, b, collation, scope.session) == 0
 
     return compare
 
@@ -155,10 +188,16 @@ def make_between(node: Any, scope: Scope) -> Compiled:
     value, low, high = (compiled(node.args[name], scope) for name in ("this", "low", "high"))
     collation = collation_of(scope, node.this, node.args["low"], node.args["high"])
     _check_constants(scope, node.this, node.args["low"], node.args["high"])
+    session = scope.session
 
     def test(env: Any) -> Any:
         tested = value(env)
-        above, below = comparison.compare(tested, low(env), collation), comparison.compare(tested, high(env), collation)
+        values = tested, low(env), high(env)
+        words = any(type(value) is str and not is_number(value) for value in values)
+        if words and any(isinstance(value, int | float | Decimal) for value in values):
+            raise Unsupported("a text that is no number BETWEEN numbers")
+        above = _compare(tested, low(env), collation, session)
+        below = _compare(tested, high(env), collation, session)
         if (above is not None and above < 0) or (below is not None and below > 0):
             return False
         return None if above is None or below is None else True
@@ -180,9 +219,11 @@ def make_in(node: Any, scope: Scope) -> Compiled:
         listed = lambda env: [member(env) for member in members]  # noqa: E731
 
     def test(env: Any) -> Any:
-        tested, unknown = value(env), False
-        for item in listed(env):
-            order = comparison.compare(tested, item, collation)
+        tested, unknown, items = value(env), False, listed(env)
+        if isinstance(tested, str) and any(isinstance(item, Temporal) for item in items):
+            raise Unsupported("a text IN dates or times")
+        for item in items:
+            order = _compare(tested, item, collation, scope.session)
             if order == 0:
                 return True
             unknown = unknown or order is None
@@ -203,7 +244,10 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     negated = bool(node.args.get("negate"))
 
     def test(env: Any) -> Any:
-        matches = comparison.like(value(env), pattern(env), escape, collation)
+        text, wanted = value(env), pattern(env)
+        if isinstance(wanted, bytes) and isinstance(text, Temporal):
+            raise Unsupported("a date or time LIKE bytes")
+        matches = comparison.like(text, wanted, escape, collation)
         return None if matches is None else matches is not negated
 
     return test
@@ -218,6 +262,8 @@ def make_regexp(node: Any, scope: Scope) -> Compiled:
         text, expression = value(env), pattern(env)
         if text is None or expression is None:
             return None
+        if isinstance(text, bytes) or isinstance(expression, bytes):
+            raise Unsupported("REGEXP of bytes")
         return (pattern_of(session, expression, flags).search(text_of(text)) is None) is negated
 
     return test
@@ -234,7 +280,7 @@ def make_case(node: Any, scope: Scope) -> Compiled:
     def chosen(env: Any) -> Any:
         value = base(env) if base else None
         for test, result in arms:
-            if comparison.compare(value, test(env), collation) == 0 if base else truth_of(test(env)):
+            if _compare(value, test(env), collation, scope.session) == 0 if base else truth_of(test(env)):
                 return result(env)
         return otherwise(env)
 

@@ -326,11 +326,14 @@ def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
 def extracted(session: Any, unit: str, value: Any) -> Any:
     """EXTRACT(unit FROM value): `YEAR_MONTH` is 202401."""
     text = text_of(value)
+    clock_alone = isinstance(value, Temporal) and value.kind == "time"
+    if (clock_alone and unit.startswith(("year", "quarter", "month", "week", "day"))) or isinstance(value, bytes):
+        raise Unsupported(f"EXTRACT({unit.upper()} FROM …) of this value")
     wants_time = unit in ("hour", "minute", "second", "microsecond") or unit.startswith(("hour_", "minute_", "second_"))
     if wants_time and not (isinstance(value, Temporal) and value.kind != "time"):
         us = time_us(value)
         if us is None:
-            return None
+            raise Unsupported(f"EXTRACT({unit.upper()} FROM …) of a value that is no time")
         sign = -1 if us < 0 else 1
         datetime = Temporal("datetime", PARTIAL_DAYS, abs(us) % DAY_US if session.server.mariadb else abs(us))
     else:

@@ -15,8 +15,10 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import integer_of
+from simulator.sql.values.documents import Document
 from simulator.sql.values.json_paths import MISSING
-from simulator.sql.values.kinds import bytes_of, text_of
+from simulator.sql.values.kinds import bytes_of, is_number, text_of
+from simulator.sql.values.temporal import Temporal
 
 _UUID: Final = re.compile(r"\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?", re.I)
 
@@ -142,6 +144,8 @@ def unhex(session: Any, value: Any) -> Any:
 def char(*values: Any) -> bytes:
     out = b""
     for value in values:
+        if isinstance(value, Temporal | Document) or (isinstance(value, str) and not is_number(value)):
+            raise Unsupported("CHAR() of a value that is no number")
         if value is not None:
             number = integer_of(value) & 0xFFFFFFFF
             out += number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from simulator.sql.errors import Unsupported
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import NUMBER
+from simulator.sql.values.kinds import JsonText, Label, Raw, is_number, number_of
 from simulator.sql.values.temporal import Temporal
 
 # The fewest and most arguments of functions that take any number here.
@@ -57,7 +57,11 @@ _DOCUMENTS: Final = _SETTERS | {
     "json_contains", "json_contains_path", "json_extract", "json_keys", "json_length", "json_merge", "json_merge_patch",
     "json_merge_preserve", "json_remove", "json_unquote",
 }  # fmt: skip
+_PRINTED: Final = frozenset(("json_array", "json_object", "json_quote"))
+# Functions that read an argument as a text of UTF-8.
+_TEXTUAL: Final = frozenset(("lpad", "ltrim", "quote", "replace", "rpad", "rtrim", "time_format"))
 _FIRST_DATE: Final = 10_101
+_FIRST_DAY: Final = 366
 
 
 def check_arguments(name: str, values: Sequence[Any], *, strict: bool) -> None:
@@ -72,6 +76,8 @@ def check_arguments(name: str, values: Sequence[Any], *, strict: bool) -> None:
         raise Unsupported(f"{name}() of these arguments")
     elif name == "interval" and None in values:
         raise Unsupported("INTERVAL() with NULL")
+    elif name == "timediff" and len({value.kind for value in values if isinstance(value, Temporal)}) > 1:
+        raise Unsupported("TIMEDIFF() of a date and a time")
     for position, value in enumerate(values):
         if value is None:
             continue
@@ -79,7 +85,9 @@ def check_arguments(name: str, values: Sequence[Any], *, strict: bool) -> None:
             _check_number(name, value, strict)
         elif (name in _TIMES or name in _DATES) and (position == 0 or name in _PAIRS):
             _check_date(name, value, strict)
-        elif name in _TEXTS and not isinstance(value, str | int | Decimal):
+        elif (name in _TEXTUAL and isinstance(value, bytes)) or (
+            name in _TEXTS and not isinstance(value, str | int | Decimal)
+        ):
             _refuse(name, value)
         elif name.startswith("regexp_"):
             is_text = position < 2 or name == "regexp_like" or (name == "regexp_replace" and position == 2)
@@ -97,13 +105,17 @@ def check_result(name: str, values: Sequence[Any], result: Any, *, strict: bool)
 def _check_number(name: str, value: Any, strict: bool) -> None:
     if isinstance(value, Document | bytes | Temporal) or (name == "maketime" and isinstance(value, float)):
         _refuse(name, value)
-    if isinstance(value, str) and strict and NUMBER.fullmatch(value.strip()) is None:
+    if isinstance(value, Label) or (name == "from_days" and number_of(value) < _FIRST_DAY):
+        raise Unsupported(f"{name}() of this value")
+    if isinstance(value, str) and (strict or name in ("from_unixtime", "inet_ntoa")) and not is_number(value):
         raise Unsupported(f"{name}() of the text {value[:20]!r} in a strict statement")
 
 
 def _check_date(name: str, value: Any, strict: bool) -> None:
     if isinstance(value, Temporal):
-        if name in ("addtime", "subtime") and value.digits:
+        if name == "time_to_sec" and value.digits:
+            _refuse(name, value)
+        if name in ("addtime", "subtime") and (value.digits or value.kind == "date"):
             _refuse(name, value)
         return
     if isinstance(value, str):
@@ -111,8 +123,9 @@ def _check_date(name: str, value: Any, strict: bool) -> None:
             readable = ":" in value and temporal.parse_time(value) is not None
         else:
             readable = temporal.parse_datetime(value) is not None
-        if strict and not readable:
-            raise Unsupported(f"{name}() of the text {value[:20]!r} in a strict statement")
+        if not readable and (strict or name in _TIMES):
+            where = " in a strict statement" if strict else ""
+            raise Unsupported(f"{name}() of the text {value[:20]!r}{where}")
         return
     is_date = type(value) is int and value >= _FIRST_DATE and temporal.number_datetime(value) is not None
     if name in _TIMES or not is_date:
@@ -124,8 +137,8 @@ def _check_alike(name: str, values: Sequence[Any], strict: bool) -> None:
     kinds = {value.kind if isinstance(value, Temporal) else "" for value in values if value is not None}
     texts = [value for value in values if isinstance(value, str)]
     numbers = any(isinstance(value, int | float | Decimal) for value in values)
-    odd = numbers and strict and any(NUMBER.fullmatch(text.strip()) is None for text in texts)
-    if not numbers and name in ("greatest", "least"):
+    odd = numbers and (strict or name in ("greatest", "least")) and not all(map(is_number, texts))
+    if not numbers and name in ("greatest", "least") and not kinds & {"time", "datetime"}:
         kinds.discard("")  # dates and texts of dates
     if name != "coalesce" and any(isinstance(value, Document | bytes) for value in values):
         raise Unsupported(f"{name}() of bytes or JSON documents")
@@ -134,6 +147,14 @@ def _check_alike(name: str, values: Sequence[Any], strict: bool) -> None:
 
 
 def _check_json(name: str, values: Sequence[Any]) -> None:
+    if any(isinstance(value, JsonText | bytes if name == "json_quote" else JsonText) for value in values) and (
+        name in _PRINTED
+    ):
+        raise Unsupported(f"{name}() of a JSON column or of bytes")
+    if name in ("json_array", "json_object") and any(isinstance(value, Raw) for value in values):
+        raise Unsupported(f"{name}() of hexadecimal digits")
+    if name in ("json_merge", "json_quote") and any(isinstance(value, Temporal) for value in values):
+        raise Unsupported(f"{name}() of a date or time")
     if name == "json_object":
         for key in values[::2]:
             if not isinstance(key, str | int):

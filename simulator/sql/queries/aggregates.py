@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from functools import reduce
 from typing import Any, Final
 
 from sqlglot import exp
 
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.arithmetic import checked_number, quotient_digits
+from simulator.sql.expressions.calls import refuse_years
 from simulator.sql.expressions.scope import Scope, collation_of, compiled
 from simulator.sql.functions.json import as_json
 from simulator.sql.store.session import Session
 from simulator.sql.values import documents
 from simulator.sql.values.comparison import compare, sort_key
-from simulator.sql.values.kinds import CONTEXT, ScaledDecimal, bytes_of, number_of, scale_of, text_of
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import (
+    CONTEXT,
+    JsonText,
+    Label,
+    Quotient,
+    ScaledDecimal,
+    bytes_of,
+    is_number,
+    number_of,
+    scale_of,
+    text_of,
+)
 from simulator.sql.values.temporal import Temporal
 
 Aggregate = Callable[[list[Any]], Any]
@@ -66,6 +80,7 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
     collation = collation_of(scope, *nodes)
     read = reads[0]
     if kind == "json_arrayagg":
+        refuse_years([inner], scope)
         session = scope.session
         return lambda rows: _array(session, [_member(session, read(row)) for row in rows]) if rows else None
 
@@ -77,8 +92,35 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
 
     if kind not in _COMPUTED:
         raise Unsupported(f"the aggregate {node.sql('mysql')[:40]!r}")
-    compute = _COMPUTED[kind]
-    return lambda rows: compute(values(rows), collation)
+    compute, session = _COMPUTED[kind], scope.session
+    if kind == "Count":
+        return lambda rows: compute(values(rows), collation)
+    if kind in ("Min", "Max"):
+
+        def extreme(rows: list[Any]) -> Any:
+            result = compute(values(rows), collation)
+            if isinstance(result, Temporal) and not isinstance(inner, exp.Column):
+                raise Unsupported("MIN or MAX of dates and times that are no column")
+            return str(result) if isinstance(result, Label) else result
+
+        return extreme
+
+    def computed(rows: list[Any]) -> Any:
+        numbers = [checked_number(value, session) if isinstance(value, Label) else value for value in values(rows)]
+        for value in numbers:
+            _check_number(kind, value, strict=session.statement.refuses_texts)
+        return compute(numbers, collation)
+
+    return computed
+
+
+def _check_number(kind: str, value: Any, *, strict: bool) -> None:
+    """Raises Unsupported for a value that servers do not add up as they calculate with it."""
+    of_bits = kind.startswith("Bitwise")
+    if isinstance(value, Temporal | bytes | Document) or (of_bits and not isinstance(value, int)):
+        raise Unsupported("an aggregate of bits or numbers over values of this kind")
+    if strict and isinstance(value, str) and not is_number(value):
+        raise Unsupported(f"an aggregate of numbers over the text {value[:20]!r} in a strict statement")
 
 
 def _distinct(rows: list[Any], collation: str) -> list[Any]:
@@ -112,8 +154,9 @@ def _average(values: list[Any], collation: str) -> Any:
     total = _sum(values, collation)
     if total is None or isinstance(total, float):
         return None if total is None else total / len(values)
-    unit = Decimal(1).scaleb(-min(30, scale_of(total) + 4))
-    return CONTEXT.divide(Decimal(total), Decimal(len(values))).quantize(unit, context=CONTEXT)
+    unit = Decimal(1).scaleb(-quotient_digits(scale_of(total), 0))
+    exact = CONTEXT.divide(Decimal(total), Decimal(len(values))).quantize(unit, ROUND_DOWN, context=CONTEXT)
+    return Quotient(exact, min(30, scale_of(total) + 4))
 
 
 def _variance(*, sample: bool, root: bool) -> Callable[[list[Any], str], Any]:
@@ -188,6 +231,7 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
 
 def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
     (pair,) = node.expressions
+    refuse_years([pair.expression], scope)
     key, value, session = compiled(pair.this, scope), compiled(pair.expression, scope), scope.session
 
     def collected(rows: list[Any]) -> Any:
@@ -209,8 +253,8 @@ def _member(session: Session, value: Any) -> Any:
     if isinstance(value, Decimal) or (isinstance(value, Temporal) and value.kind == "date"):
         if not session.server.mariadb:
             raise Unsupported("a decimal or a date in an aggregated JSON document")
-    elif isinstance(value, bytes) and session.server.mariadb:
-        raise Unsupported("bytes in an aggregated JSON document")
+    elif isinstance(value, bytes | JsonText) and session.server.mariadb:
+        raise Unsupported("bytes or a document in an aggregated JSON document")
     return as_json(session, value)
 
 

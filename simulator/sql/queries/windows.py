@@ -12,7 +12,7 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, collation_of, compiled
 from simulator.sql.queries.aggregates import aggregate_of, is_aggregate
 from simulator.sql.values.comparison import sort_key
-from simulator.sql.values.kinds import number_of
+from simulator.sql.values.kinds import Quotient, displayed_decimal, number_of
 
 
 def windows_in(node: Any) -> list[Any]:
@@ -80,7 +80,12 @@ def _function(node: exp.Window, scope: Scope) -> Function:
     if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
         raise Unsupported("IGNORE NULLS")
     if is_aggregate(inner):
-        aggregate, frame = aggregate_of(inner, scope), _frame(node)
+        compute, frame = aggregate_of(inner, scope), _frame(node)
+
+        def aggregate(rows: list[Any]) -> Any:
+            value = compute(rows)
+            return displayed_decimal(value) if isinstance(value, Quotient) else value
+
         return lambda rows, peers: [aggregate(rows[slice(*frame(i, peers))]) for i in range(len(rows))]
     if not isinstance(inner, exp.Anonymous):
         raise Unsupported(f"the window function {inner.sql('mysql')[:40]!r}")

@@ -113,8 +113,8 @@ def _as_temporals(left: Any, right: Any) -> tuple[Any, Any]:
             side = _as_temporal(text_of(side), reference.kind)
         sides.append(side)
     a, b = sides
-    if isinstance(a, str) or isinstance(b, str):  # a text that is no date never equals a date
-        return text_of(left), text_of(right)
+    if isinstance(a, str) or isinstance(b, str):
+        raise Unsupported("comparing a date or time with a text that is none")
     if isinstance(a, Temporal) and isinstance(b, Temporal):
         if "time" in (a.kind, b.kind) and a.kind != b.kind:
             return number_of(a), number_of(b)
@@ -138,6 +138,8 @@ def _documents(left: Any, right: Any) -> tuple[Any, Any]:
         return float(a), float(b)
     if isinstance(a, str) and isinstance(b, str):
         return a, b
+    if not (isinstance(left, Document) and isinstance(right, Document)):
+        raise Unsupported("comparing a JSON document with a value of another kind")
     return Document(a).text(), Document(b).text()
 
 

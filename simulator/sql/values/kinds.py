@@ -64,6 +64,10 @@ class ScaledDecimal(Decimal):
         return decimal
 
 
+class Quotient(ScaledDecimal):
+    """An average, or a quotient of zero: in a column of text a server has other digits than in a text."""
+
+
 class Single(float):
     """A value of a FLOAT column: printed with six digits."""
 
@@ -209,11 +213,24 @@ def quoted_value(value: Any) -> str:
     return text[:MAX_QUOTED]
 
 
+def is_number(text: str) -> bool:
+    """Whether the whole text is a number, as strict statements want it."""
+    return NUMBER.fullmatch(text.strip()) is not None
+
+
 def truth_of(value: Any) -> bool | None:
-    if value is None:
-        return None
+    """A value as a condition. Raises Unsupported for values that servers and clauses treat differently."""
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str) and not isinstance(value, Label) and not is_number(value):
+        raise Unsupported(f"the text {value[:20]!r} as a condition")
+    if isinstance(value, bytes):
+        raise Unsupported("bytes as a condition")
     if isinstance(value, Document) and value.way != "mariadb":
         number = isinstance(value.value, int | float | Decimal) and not isinstance(value.value, bool)
         if not number:
             raise Unsupported("a JSON document that is no number as a condition")
-    return bool(number_of(value))
+    number = number_of(value)
+    if 0 < abs(number) < 1:  # true, except in WHERE of MySQL 5.7
+        raise Unsupported("a fraction below one as a condition")
+    return bool(number)
