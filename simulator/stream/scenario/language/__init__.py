@@ -172,6 +172,7 @@ class ScenarioSpec(Strict):
     snapshot: bool = False
     faults: Annotated[
         dict[str, str | None],
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": ["number", "string", "boolean", "null"]}}),
         Field(description="Faults of messages with their rates, such as {redelivery: 100, poison: 0.001}."),
     ] = {}
     transactions: Annotated[
