@@ -45,7 +45,12 @@ def operations(text: str) -> frozenset[str]:
 
 
 def patterns(text: str) -> re.Pattern[str]:
-    """Regular expressions with semicolons between, any of which matches a whole name, whatever its case."""
+    """Regular expressions with semicolons between, any of which matches a whole name, whatever its case. Names
+    have dots: `shop.orders.note`; an expression without one matches none."""
+    if not all("." in part for part in text.split(";")):
+        raise ValueError(
+            r"it is regular expressions of whole names, such as shop\.orders\.note, with semicolons between"
+        )
     try:
         return re.compile("|".join(f"(?:{part.strip()})" for part in text.split(";")), re.IGNORECASE)
     except re.error as error:
