@@ -343,6 +343,7 @@ def test_documents_are_printed_as_the_server_does_but_by_readers_of_its_log(tmp_
     readers = {
         "canal-json": '{"d": "2024-05-01 00:00:00.000000", "n": [1.5]}',
         "debezium-json": '{"d":"2024-05-01","n":[1.5]}',
+        "debezium-avro": '{"d":"2024-05-01","n":[1.5]}',
         "maxwell-json": '{"d":"2024-05-01","n":[1.5]}',
     }
     text = readers.get(format, server)
