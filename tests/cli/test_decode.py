@@ -49,7 +49,7 @@ def test_what_is_no_message_is_said_and_shown(command: Command, monkeypatch: pyt
     ("arguments", "sentence"),
     [
         (("nothing.jsonl", "-f", "canal-json"), "nothing.jsonl: No such file or directory"),
-        (("ftp://host/x", "-f", "canal-json"), "messages are read from -, file, parquet, kafka"),
+        (("ftp://host/x", "-f", "canal-json"), "messages are read from -, file, parquet, amqp, amqps, kafka, rocketmq"),
         (("x", "-f", "canl-json"), "canal-json"),
     ],
 )
