@@ -29,9 +29,6 @@ GROUPS: Final = (
     *("formats", "stream", "run", "sources", "sql", "compare", "wire", "truth"),
 )
 
-# Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
-sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
-
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
