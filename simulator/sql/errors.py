@@ -87,6 +87,13 @@ class Unsupported(Exception):
     """A statement, or a part of one, that the evaluator does not support: the text says what."""
 
 
+class ManyPartitions(Unsupported):
+    """A statement that changes or reads several rows of a partitioned table, whose order depends on the partitions."""
+
+    def __init__(self, id: object) -> None:
+        super().__init__(f"a statement about several rows of the partitioned table {id}")
+
+
 class UnreadLog(UsageError):
     """A change in a server's log that cannot be read. `line`: the statement that made it."""
 

@@ -23,7 +23,7 @@ Pair = tuple[bytes | None, bytes | None]
 DIFFERENT: Final = {
     "1.1.8-mariadb10.11.19-shop": 2,  # the order in which a join reads its tables
     "1.1.8-mysql8.0.31-expressions": 2,  # COLLATION(), which is refused
-    "1.1.8-mysql8.0.31-misc": 2,  # a rows event for each partition
+    "1.1.8-mysql8.0.31-misc": 2,  # an INSERT into two partitions, which is refused
     "1.1.8-mysql8.0.31-routines": 1,  # a CALL moves the clock by a second with each of its transactions
     "1.1.8-mysql8.0.31-row-order": 1,  # an index that statistics make look longer than it is
 }

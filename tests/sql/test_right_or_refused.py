@@ -123,6 +123,21 @@ insert into a values(1), (2), (3)
 insert into b values(1,3), (2,2), (3,1), (4,1)
 delete a, b from a join b on b.a = a.id
 """,
+    "rows of partitioned tables": """
+create table p(id int primary key, v int) partition by hash(id) partitions 3
+insert into p values(1,1)
+insert into p set id = 2, v = 2
+insert into p values(3,3)
+update p set v = v + 1 where id = 2
+update p set v = v + 1 where v = 1
+replace into p values(3, 5)
+delete from p where id = 1
+delete from p order by id limit 1
+create table l like p
+alter table l remove partitioning
+insert into l values(1,1), (2,2), (3,3)
+update l set v = v + 1
+""",
     "texts as numbers and dates": """
 create table t(a int, d date)
 insert into t(a) values(round('12')), (year('2024-02-01')), (left('abc', '0'))
@@ -138,7 +153,7 @@ def test_as_a_server(source: str, servers: Callable[[str], str]) -> None:
     for number, case in enumerate(CASES.values()):
         text += f"create database d{number};\nuse d{number};\n"
         text += "".join(f"{line};\n" for line in case.strip().split("\n"))
-    assert check_against_server(text, source, servers) > 60
+    assert check_against_server(text, source, servers) > 70
 
 
 # Values and columns of all types.
@@ -233,6 +248,11 @@ def test_functions_as_a_server(source: str, servers: Callable[[str], str]) -> No
 
 T: Final = "create table t(a int, j json, d date, b varbinary(9), l varchar(9) charset latin1 unique, m decimal(5,2)); "
 LINKED: Final = "create table p(id int primary key); create table c(p int, foreign key (p) references p(id)); "
+PARTITIONED: Final = (
+    "create table p(id int primary key) partition by hash(id) partitions 3; create table o(id int); "
+    "insert into p values(1); insert into p values(2); insert into o values(1), (2); "
+)
+SEVERAL: Final = "a statement about several rows of the partitioned table d."
 REFUSED: Final = [
     (("mysql-8.0", "mysql-5.7"), T + "delete from t where j->'$.a'", "a JSON document that is no number as a condition",
      "insert into t(j) values('{\"a\":\"x\"}')"),
@@ -252,6 +272,18 @@ REFUSED: Final = [
     (SOURCES, LINKED + "alter table p drop primary key", "dropping an index that a foreign key needs", ""),
     (SOURCES, LINKED + "alter table c drop index p", "dropping the index that a foreign key implies", ""),
     (SOURCES, "create table t(a varchar(9)); insert into t values(lower('ẞ'))", "the case of the letter 'ẞ'", ""),
+    (("mysql-8.0",), PARTITIONED + "insert into p values(4), (5)", SEVERAL, ""),
+    (("mysql-8.0",), PARTITIONED + "insert into p select id + 5 from o", SEVERAL, ""),
+    (("mysql-8.0",), PARTITIONED + "create table l like p; insert into l values(4), (5)", SEVERAL, ""),
+    (("mysql-8.0",), PARTITIONED + "update p set id = id + 9 order by id desc", SEVERAL, ""),
+    (("mysql-8.0",), "create table p(id int); alter table p partition by range (id) "
+     "(partition a values less than (9)); replace into p values(4), (5)", SEVERAL, ""),
+    (SOURCES, PARTITIONED + "update p set id = id + 9", SEVERAL, ""),
+    (SOURCES, PARTITIONED + "delete from p where id < 9", SEVERAL, ""),
+    (SOURCES, PARTITIONED + "delete p from p join o on p.id = o.id", SEVERAL, ""),
+    (SOURCES, PARTITIONED + "update o join p on p.id = o.id set p.id = p.id + 9", SEVERAL, ""),
+    (SOURCES, "create table o(id int); create table p partition by hash(id) as select id from o",
+     "CREATE TABLE with partitions", ""),
 ]  # fmt: skip
 
 

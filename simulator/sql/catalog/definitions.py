@@ -84,7 +84,8 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Definition:
-    """The current definition of a table. `checks` are names and texts of CHECK constraints."""
+    """The current definition of a table. `checks` are names and texts of CHECK constraints; `partitioned` by RANGE,
+    LIST, HASH or KEY: servers read and log its rows by partition."""
 
     id: TableId
     fields: tuple[Field, ...]
@@ -97,6 +98,7 @@ class Definition:
     transactional: bool = True  # False: MyISAM and the like, whose changes cannot be rolled back
     version: int = 0
     comment: str = ""
+    partitioned: str = ""
 
     def position(self, name: str) -> int | None:
         """The position of the column of this name; case does not matter."""

@@ -38,6 +38,7 @@ class Server:
     drops_existing: bool = False
     detaches_xa: bool = False
     text_per_table: bool = False
+    event_per_partition: bool = False
 
     @property
     def json_way(self) -> str:

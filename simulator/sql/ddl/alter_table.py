@@ -19,8 +19,8 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
     change = Alteration(data.definition, words, session.server, session.connection.database, old_timestamps)
     if change.new_id is not None and session.find_table(change.new_id) is not None:
         raise SqlError(1050, change.new_id.name)
-    if change.partitioned:
-        session.statement.warnings.append(tables.PARTITIONED)
+    if change.definition.partitioned != data.definition.partitioned:
+        tables.warn_of_partitions(session, change.definition)
     _apply(session, data, change)
     if data.definition.temporary:
         return

@@ -35,8 +35,7 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
         return
     context = tables.context_of(session, id.database)
     new = read_table(words, id, context, session.statement.text, temporary=temporary)
-    if new.partitioned:
-        session.statement.warnings.append(tables.PARTITIONED)
+    tables.warn_of_partitions(session, new.definition)
     if new.from_query:
         create_as_select(session, new.definition, words.remaining(), sql, temporary)
         return

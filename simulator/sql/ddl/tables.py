@@ -20,11 +20,6 @@ from simulator.sql.store.session import Session
 from simulator.stream.literal.transactions import Ddl
 
 K = SchemaChangeKind
-# The storage of partitions is not simulated.
-PARTITIONED: Final = (
-    "a server reads and logs the rows of this table partition by partition, and refuses a row for which it has none; "
-    "here it does not"
-)
 
 
 def log(
@@ -41,6 +36,14 @@ def log(
     table = after or before
     database = database or (table.id.database if table else "")
     session.log_ddl(Ddl(kind, database, before, after, sql, session.now_ms, kinds, more))
+
+
+def warn_of_partitions(session: Session, definition: Definition) -> None:
+    """Partitions are not simulated: HASH and KEY have one for each row, RANGE and LIST may have none."""
+    if definition.partitioned in ("RANGE", "LIST"):
+        session.statement.warnings.append(
+            "a server refuses a row for which this table has no partition; here it does not"
+        )
 
 
 def name_only(id: TableId) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -11,7 +11,7 @@ from simulator.model import TableId
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_updates import assignments, change_row
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import ManyPartitions, SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope
 from simulator.sql.queries.joins import Joined, join_tables
 from simulator.sql.queries.select import prepare, query_scope, with_commons
@@ -57,6 +57,7 @@ def update_joined(session: Session, node: exp.Update) -> None:
                 row_id = _number_of(_data(joined, number), row)
                 if row_id is not None and row_id not in rows_by_source[number]:
                     rows_by_source[number][row_id] = env
+    _check_partitions(joined, rows_by_source)
     rules = session.rules(ignore=ignore)
     # the first table of the join is changed while it is read, the others after the join is read
     for number in sorted(sets, key=lambda n: (n != order[0], n)):
@@ -105,6 +106,7 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
             row_id = _number_of(_data(joined, number), row) if row and any(value is not None for value in row) else None
             if row_id is not None:
                 rows_by_source[number].setdefault(row_id, row)
+    _check_partitions(joined, rows_by_source)
     row_number = 0
     for number in sorted(targets, key=lambda n: (n != order[0], n)):
         data, rows = _data(joined, number), rows_by_source[number]
@@ -117,6 +119,14 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
         for row_id in rows:
             row_number += 1
             delete_row(session, data, row_id, row_number, ignore=bool(node.args.get("ignore")))
+
+
+def _check_partitions(joined: Joined, rows_by_source: Mapping[int, Mapping[int, Any]]) -> None:
+    """Raises ManyPartitions for several rows of a partitioned table."""
+    for number, rows in rows_by_source.items():
+        definition = _data(joined, number).definition
+        if definition.partitioned and len(rows) > 1:
+            raise ManyPartitions(definition.id)
 
 
 def _target(joined: Joined, name: Any) -> int:

@@ -16,7 +16,7 @@ from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
 from simulator.sql.dml.row_updates import assignments, change_row, position_of
 from simulator.sql.dml.view_changes import on_base_table
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import ManyPartitions, SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, Source, collation_of, compiled
 from simulator.sql.queries import select
 from simulator.sql.queries.access_paths import path_of
@@ -255,6 +255,8 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
     matches = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
     session.statement.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.connection.modes
     order = node.args.get("order")
+    if order is None and len(matches) > 1 and data.definition.partitioned:
+        raise ManyPartitions(data.definition.id)
     if order is not None:
         inner = scope.in_clause("order clause")
         for expression in reversed(order.expressions):

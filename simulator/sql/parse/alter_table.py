@@ -11,7 +11,15 @@ from simulator.sql.catalog.definitions import Definition, Field, Key
 from simulator.sql.catalog.servers import Server, default_collation
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.column_types import Context, check_charset
-from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options, without_key
+from simulator.sql.parse.table_definitions import (
+    Items,
+    column,
+    constraint,
+    finished,
+    partition_word,
+    table_options,
+    without_key,
+)
 from simulator.sql.parse.words import Reader
 
 K = SchemaChangeKind
@@ -37,7 +45,6 @@ class Alteration:
         self.new_id: TableId | None = None
         self.auto: int | None = None
         self.null_fails = False  # a primary key is added
-        self.partitioned = False
         self._types: list[str] = []
         self._touched: set[str] = set()
         self.context = Context(server, definition.id.database, definition.charset, definition.collation, timestamps)
@@ -77,9 +84,8 @@ class Alteration:
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
         elif clause := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
-            words.skip_all()
-            if clause == "PARTITION BY":
-                self.partitioned = True
+            partitioned = partition_word(words)
+            self.definition = replace(self.definition, partitioned=partitioned if clause == "PARTITION BY" else "")
             self.kinds.append(K.ALTER_TABLE)
         elif words.upper in ("DISCARD", "IMPORT") and words.peek(words.upper, "TABLESPACE"):
             raise Unsupported(f"{words.upper} TABLESPACE")

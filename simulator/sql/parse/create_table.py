@@ -11,7 +11,7 @@ from simulator.sql.catalog.definitions import Definition
 from simulator.sql.catalog.servers import default_collation
 from simulator.sql.errors import Unsupported
 from simulator.sql.parse.column_types import Context
-from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
+from simulator.sql.parse.table_definitions import Items, column, constraint, finished, partition_word, table_options
 from simulator.sql.parse.words import Reader
 
 # A version comment at the beginning of a column or key definition.
@@ -26,7 +26,6 @@ class NewTable:
     definition: Definition
     from_query: bool = False
     next_auto: int = 1
-    partitioned: bool = False
 
 
 def read_table(words: Reader, id: TableId, context: Context, text: str, *, temporary: bool = False) -> NewTable:
@@ -64,21 +63,18 @@ def read_table(words: Reader, id: TableId, context: Context, text: str, *, tempo
         comment=options.comment or "",
     )
     words.at = max(after, words.at)
-    partitioned = words.take("PARTITION", "BY")
-    if partitioned:
-        words.skip_all()
+    if words.take("PARTITION", "BY"):
+        if not items.fields:
+            raise Unsupported("CREATE TABLE with partitions and AS SELECT")
+        definition = replace(definition, partitioned=partition_word(words))
     words.one_of("IGNORE", "REPLACE")
     words.take("AS")
     if words.upper == "SELECT" or words.peek("(", "SELECT"):
         if items.fields:
             raise Unsupported("CREATE TABLE with columns and AS SELECT")
-        return NewTable(definition, from_query=True, partitioned=partitioned)
+        return NewTable(definition, from_query=True)
     words.need_end()
-    return NewTable(
-        finished(definition, items, mariadb=context.server.mariadb),
-        next_auto=options.auto or 1,
-        partitioned=partitioned,
-    )
+    return NewTable(finished(definition, items, mariadb=context.server.mariadb), next_auto=options.auto or 1)
 
 
 def _typed(types: list[str], text: str) -> tuple[str, ...]:

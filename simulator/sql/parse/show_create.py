@@ -1,6 +1,6 @@
 """The text of a table as SHOW CREATE TABLE prints it.
 
-A definition does not know partitions, or engines beyond whether they are transactional; expressions
+A definition does not know what partitions a table has, or engines beyond whether they are transactional; expressions
 are printed as they were typed.
 """
 

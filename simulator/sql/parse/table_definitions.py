@@ -346,6 +346,14 @@ class TableOptions:
     present: bool = False
 
 
+def partition_word(words: Reader) -> str:
+    """RANGE, LIST, HASH or KEY after PARTITION BY; the rest of the statement is skipped."""
+    words.take("LINEAR")
+    word = words.upper
+    words.skip_all()
+    return word
+
+
 def table_options(words: Reader, context: Context) -> TableOptions:
     """Parse table options up to the first word that is none."""
     charset = collation = ""

@@ -90,13 +90,15 @@ class Joined:
         test = None if where is None else compiled(where.this, self.scope.in_clause("where clause"))
         on_scope = self.scope.in_clause("on clause")
         ons = [None if join.on is None else compiled(join.on, on_scope) for join in self.joins]
+        data = [join.relation.data for join in self.joins]
+        partitioned = any(table is not None and table.definition.partitioned for table in data)
         if len(self.joins) == 1:
             base = self.scope.base
 
             def scanned(env: Any) -> list[Any]:
                 outer = list(env[:base])
                 path = self._path(None if where is None else where.this, node)
-                self.session.statement.order_unsure |= path is not None and path.close
+                self.session.statement.order_unsure |= partitioned or (path is not None and path.close)
                 envs = [[*outer, row] for row in (self.joins[0].relation.rows if path is None else path.rows)(outer)]
                 return envs if test is None else [joined for joined in envs if truth_of(test(joined))]
 
@@ -104,13 +106,19 @@ class Joined:
         if self.joins and not self.scope.base and not any(join.side or join.fixed for join in self.joins):
 
             def in_order(env: Any) -> list[Any]:
+                self.session.statement.order_unsure |= partitioned
                 steps = self._steps(node)
                 if steps is None:
                     return self._joined([], ons, test)
                 return joined_rows([], len(self.joins), steps)
 
             return in_order
-        return lambda env: self._joined(list(env[: self.scope.base]), ons, test)
+
+        def as_typed(env: Any) -> list[Any]:
+            self.session.statement.order_unsure |= partitioned
+            return self._joined(list(env[: self.scope.base]), ons, test)
+
+        return as_typed
 
     def _joined(self, outer: list[Any], ons: Sequence[Compiled | None], test: Compiled | None) -> list[Any]:
         envs = [outer]

@@ -24,7 +24,9 @@ _QUOTED_BYTES: Final = re.compile(
     r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
 )
 _PRIORITY: Final = re.compile(r"(\s*\w+\s+)((?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|QUICK)\s+)+)", re.IGNORECASE)
-OTHER_ORDER: Final = "a server's statistics may choose another index here, and so change these rows in another order"
+OTHER_ORDER: Final = (
+    "a server may read rows by another index or by partition here, and so change these rows in another order"
+)
 # Words of which a statement about rows has at least one.
 _ROWS: Final = frozenset(("VALUES", "VALUE", "SELECT", "SET", "TABLE", "WITH"))
 _NEEDED: Final = {

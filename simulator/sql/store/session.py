@@ -15,7 +15,7 @@ from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Definition, Field, Routine, View
 from simulator.sql.catalog.servers import MODES, Server
 from simulator.sql.catalog.system_variables import system_variables
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import ManyPartitions, SqlError, Unsupported
 from simulator.sql.parse.show_create import as_printed, show_create
 from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
@@ -310,6 +310,8 @@ class Session:
             and last.logged_after == logged_after
             and last.run == self.run
         ):
+            if data.definition.partitioned and self.server.event_per_partition:
+                raise ManyPartitions(data.definition.id)
             # shares objects with the previous change: a dump has many rows
             shared = (last.run, last.ms, last.logged_before, last.logged_after)
         else:
