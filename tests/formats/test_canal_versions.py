@@ -61,19 +61,24 @@ def test_old_of_a_row_that_does_not_change(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_times(version: str) -> None:
-    text = "create table t(a time(1), b time, c time); insert into t values('-00:00:00.5','-100:00:00','838:59:59');"
+    text = (
+        "create table t(a time(1), b time, c time(1), d time, e time(1), f time);"
+        "insert into t values('-00:00:00.5','-100:00:00','100:01:02.5','-101:00:00','838:59:58.9','838:59:59');"
+    )
     row = sent(text, version)[-1]["data"][0]
     assert row["a"] == ("00:00:00.5" if version <= "1.1.5" else "-00:00:00.5")
     assert row["b"] == ("-00:00:00" if version == "1.1.4" else "-100:00:00")
-    assert row["c"] == "838:59:59"
+    assert row["c"] == ("00:01:02.5" if version == "1.1.4" else "100:01:02.5")
+    assert [row[name] for name in "def"] == ["-101:00:00", "838:59:58.9", "838:59:59"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_documents(version: str) -> None:
-    text = 'create table t(j json); insert into t values(\'{"q\\\\"k": "x\\\\u0001"}\');'
+    text = 'create table t(j json); insert into t values(\'{"q\\\\"k": "x\\\\u0001\\\\n\\\\t\\\\r\\\\\\\\\\\\""}\');'
     value = sent(text, version)[-1]["data"][0]["j"]
     key = 'q\\"k' if version == "1.1.8" else 'q"k'
-    assert value == f'{{"{key}": "x{chr(1) if version == "1.1.4" else chr(92) + "u0001"}"}}'
+    controls = "\x01\n\t\r" if version == "1.1.4" else "\\u0001\\n\\t\\r"
+    assert value == f'{{"{key}": "x{controls}\\\\\\""}}'
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -99,10 +99,10 @@ def as_text(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def old_time(texts: pa.Array, fraction: int, version: str) -> pa.Array:
-    """TIME as old parsers print it: up to 1.1.5 `-00:00:00.5` loses its sign; in 1.1.4 hours from 100 lose a digit."""
+    """TIME as old parsers print it: up to 1.1.5 `-00:00:00.5` loses its sign; in 1.1.4 100 hours, and only those, are
+    `00` (`RowsLogBuffer.java` compares with `>`)."""
     if 1 <= fraction <= 4:
         texts = pc.replace_substring_regex(texts, r"^-(00:00:00\.)", r"\1")
     if version == "1.1.4":
-        limit = pc.match_substring_regex(texts, r"^-?838:59:59")
-        texts = pc.if_else(limit, texts, pc.replace_substring_regex(texts, r"^(-?)\d(\d\d:)", r"\1\2"))
+        texts = pc.replace_substring_regex(texts, r"^(-?)100:", r"\100:")
     return texts

@@ -13,7 +13,7 @@ What differs between versions:
 | row of an update that changes nothing, in `old` | left out | left out | left out | `{}` | `{}` |
 | sqlType of null text, bytes, SET | -2 -3 -4 | -2 -3 -4 | -2 -3 -4 | 2004 2005 | 2004 2005 |
 | tinyint(1), not null | -7 | -6 | -6 | -6 | -6 |
-| TIME: sign of negative fractions, three-digit hours | lost, lost | lost, right | right | right | right |
+| TIME: sign of negative fractions, exactly 100 hours | lost, `00` | lost, right | right | right | right |
 | JSON column: controls in strings, keys | raw, raw | escaped, raw | escaped, raw | escaped, raw | escaped, escaped |
 | isDdl of QUERY | false | true | true | true | true |
 

@@ -2,7 +2,8 @@
 
 The carrier is MySQL's own text of the document. Canal's differs in doubles (Java's text) and in string escapes: besides
 `"`, `\\`, `\\n`, `\\r`, `\\t` all other controls and U+007F to U+00A0 become lower-case `\\u00xx`. Up to 1.1.7 object
-keys are not escaped at all; 1.1.4 writes controls in strings raw. Each distinct document of a column is converted once.
+keys are not escaped at all; 1.1.4 escapes only `"` and `\\` in strings. Each distinct document of a column is
+converted once.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # A blank before a bracket or comma marks a scalar whose type the text does not show (see `typed_json`).
 _SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
-_NAMED_ONLY = {ord(k): v for k, v in _NAMED.items()}
+_ESCAPES_114 = {ord(k): _NAMED[k] for k in '"\\'}
 
 
 def json_column(array: pa.Array, version: str) -> pa.Array:
@@ -91,6 +92,6 @@ def _write(value: Any, version: str, out: list[str]) -> None:
         if opaque := _OPAQUE.fullmatch(value):
             # other types' bytes, as text up to the first zero byte
             value = base64.b64decode(opaque[1]).partition(b"\0")[0].decode(errors="replace")
-        out.append('"' + value.translate(_NAMED_ONLY if version == "1.1.4" else _ESCAPES) + '"')
+        out.append('"' + value.translate(_ESCAPES_114 if version == "1.1.4" else _ESCAPES) + '"')
     else:
         out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
