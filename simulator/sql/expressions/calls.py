@@ -152,6 +152,8 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         raise SqlError(1582, typed)
     if name.startswith("json_"):
         refuse_years(arguments, scope)
+    if name in ("json_array", "json_object"):
+        parts = [_constant_bytes(part, argument, scope) for part, argument in zip(parts, arguments, strict=True)]
     if name in UNIFIED:
         parts = unified_branches(name, arguments, parts, scope)
     if name.startswith("json_"):
@@ -171,6 +173,13 @@ def make_function(node: Any, scope: Scope) -> Compiled:
 
         return documented
     return _checked(name, call, parts, scope)
+
+
+def _constant_bytes(part: Compiled, node: Any, scope: Scope) -> Compiled:
+    """Hexadecimal and bit literals of a MySQL document are plain bytes; other results that look like them are not."""
+    if scope.session.server.mariadb or not isinstance(node, exp.HexString | exp.BitString):
+        return part
+    return lambda env: bytes(part(env))
 
 
 def refuse_years(nodes: Iterable[Any], scope: Scope) -> None:
