@@ -309,6 +309,7 @@ def run_on_postgresql(
     try:
         outcome = _run(script, server, force, None, at_snapshot)
         outcome.errors += [f"{script.file}:{problem.line}: {problem}" for problem in server.left_out]
+        outcome.warnings += [f"{script.file}:{line}: warning: {text}." for line, text in server.skipped]
         return outcome
     finally:
         server.close()

@@ -81,7 +81,7 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
         partial_setting="REPLICA IDENTITY is not FULL in turn {turn}; run ALTER TABLE … REPLICA IDENTITY FULL before",
         steps=outcome.steps,
     )
-    stream.failure, stream.errors = outcome.failure, tuple(outcome.errors)
+    stream.failure, stream.errors, stream.warnings = outcome.failure, tuple(outcome.errors), tuple(outcome.warnings)
     return stream
 
 

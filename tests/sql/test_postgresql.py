@@ -279,6 +279,54 @@ def test_errors_name_the_statement(tmp_path: Path, command: Command) -> None:
         assert f"{file}{line}" in done.err
 
 
+DUMP: Final = """
+CREATE EXTENSION IF NOT EXISTS hstore WITH SCHEMA public;
+COMMENT ON EXTENSION hstore IS 'keys and values';
+CREATE SCHEMA sales AUTHORIZATION postgres;
+ALTER SCHEMA sales OWNER TO app;
+CREATE TABLE sales.t (id integer NOT NULL);
+ALTER TABLE ONLY sales.t
+    OWNER TO "App owner";
+COMMENT ON TABLE sales.t IS 'rows';
+COPY sales.t (id) FROM stdin;
+1
+\\.
+ALTER TABLE ONLY sales.t ADD CONSTRAINT t_pkey PRIMARY KEY (id);
+ALTER TABLE sales.t OWNER TO postgres;
+REVOKE ALL ON TABLE sales.t FROM app;
+GRANT SELECT ON TABLE sales.t TO app;
+ALTER DEFAULT PRIVILEGES FOR ROLE app IN SCHEMA sales GRANT SELECT ON TABLES TO app;
+"""
+
+
+def test_dumps_name_roles_and_extensions_that_the_server_does_not_have(url: str) -> None:
+    outcome = run(DUMP, url)
+    assert outcome.warnings == [
+        "s.sql:5: warning: 5 statements about owners and privileges of roles that the server does not have "
+        "(app, App owner) are skipped.",
+        "s.sql:2: warning: 2 statements about extensions that the server does not have (hstore) are skipped.",
+    ]
+    (table,) = outcome.session.current_rows()
+    assert (str(table.table.id), list(table.rows.values())) == ("shop.sales.t", [("1",)])
+
+
+SKIPPED_NOT: Final = (
+    ("GRANT SELECT ON nothing TO postgres", "42P01"),
+    ("ALTER TABLE nothing OWNER TO app", "42P01"),
+    ("CREATE EXTENSION hstore", "0A000"),
+    ("BEGIN; CREATE TABLE t (id int); ALTER TABLE t OWNER TO app", "42704"),
+    ("DROP ROLE app", "42704"),
+)
+
+
+@pytest.mark.parametrize(("text", "state"), SKIPPED_NOT)
+def test_other_errors_of_roles_end_a_script(text: str, state: str, url: str) -> None:
+    script = fitted(replace(script_of(text, "s.sql"), engine=url), SOURCE)
+    outcome = run_on_postgresql(script, SOURCE, force=False, at_snapshot=lambda session: None)
+    assert f"ERROR {state}" in str(outcome.failure)
+    assert not outcome.warnings
+
+
 def test_databases(server: Cluster, url: str) -> None:
     """What a script makes is dropped but with keep=yes; a database that is there already is not touched."""
     script = "CREATE ROLE r; CREATE DATABASE more;\n\\connect more\nCREATE TABLE t(id int primary key);"

@@ -26,6 +26,16 @@ _NOT_SUPPORTED: Final = "0A000"
 _CONNECT: Final = re.compile(
     r"""\\c(?:onnect)?\s+(?:-reuse-previous=on\s+)?(?:"dbname='([^']+)'"|"([^"]+)"|([^\s"]+))"""
 )
+# Statements of dumps that change no row, and the SQLSTATEs of a role or extension that the server does not have.
+_OF_ROLES: Final = re.compile(
+    r"GRANT\b|REVOKE\b|ALTER\s+DEFAULT\s+PRIVILEGES\b|ALTER\s.*\sOWNER\s+TO\s", re.IGNORECASE | re.DOTALL
+)
+_OF_EXTENSIONS: Final = re.compile(
+    r"CREATE\s+EXTENSION\s+IF\s+NOT\s+EXISTS\b|COMMENT\s+ON\s+EXTENSION\b", re.IGNORECASE
+)
+_UNDEFINED: Final = "42704"
+_NO_FILE: Final = "58P01"
+_NAMED: Final = re.compile(r'"([^"]+)"')
 # Meta-commands that change no data.
 _IGNORED: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
 
@@ -39,6 +49,8 @@ class PostgresRun:
         self.session = Session(source, start_ms, leaves_out=leaves_out)
         # ends of statements in the log, and their lines
         self._ends, self._lines = list[int](), list[int]()
+        # lines of skipped statements, and the roles and extensions that the server does not have
+        self._skipped: dict[str, list[tuple[int, str]]] = {"role": [], "extension": []}
         self._cluster: Cluster | None = None
         self._open: list[Connection | Decoding] = []
         self._before: tuple[set[str], set[str]] | None = None
@@ -91,6 +103,10 @@ class PostgresRun:
         except psycopg.Error as error:
             if self.script.client.broken:
                 raise UsageError(f"the server ended the session: {text_of(error)}.") from None
+            if not self.script.in_transaction and (kind := _missing(part.text, error.sqlstate)):
+                name = _NAMED.search(text_of(error))
+                self._skipped[kind].append((part.line, name[1] if name else ""))
+                return
             raise ServerError(error.sqlstate or "", text_of(error) + self._advice(error)) from None
         finally:
             self.session.in_transaction = self.script.in_transaction
@@ -125,6 +141,22 @@ class PostgresRun:
         return self._lines[min(bisect_right(self._ends, position), len(self._lines) - 1)]
 
     @property
+    def skipped(self) -> list[tuple[int, str]]:
+        """A warning for each kind of skipped statement, with the line of the first."""
+        texts = {
+            "role": "about owners and privileges of roles that the server does not have",
+            "extension": "about extensions that the server does not have",
+        }
+        warnings = []
+        for kind, skipped in self._skipped.items():
+            if skipped:
+                count = f"{len(skipped)} statement{'s' * (len(skipped) > 1)}"
+                names = ", ".join(dict.fromkeys(name for _, name in skipped))
+                verb = "are" if len(skipped) > 1 else "is"
+                warnings.append((skipped[0][0], f"{count} {texts[kind]} ({names}) {verb} skipped"))
+        return warnings
+
+    @property
     def left_out(self) -> list[UnreadLog]:
         """Tables that were left out."""
         return [UnreadLog(self._line(position), text) for position, text in self.session.left_out]
@@ -150,6 +182,13 @@ class PostgresRun:
                 connection.run(f"DROP ROLE {quoted(name)}")
         finally:
             connection.close()
+
+
+def _missing(statement: str, state: str | None) -> str:
+    """ "role" or "extension" if a statement of a dump failed only because the server does not have it, else ""."""
+    if state == _UNDEFINED and _OF_ROLES.match(statement):
+        return "role"
+    return "extension" * (state in (_UNDEFINED, _NOT_SUPPORTED, _NO_FILE) and bool(_OF_EXTENSIONS.match(statement)))
 
 
 def _wheel(source: Source) -> Cluster:
