@@ -159,7 +159,7 @@ def test_history(url: str, tmp_path: Path) -> None:
     session = run(STORY, url, before).session
     log = session.log.transactions
     assert [[told(entry) for entry in transaction.entries] for transaction in log] == WANTED
-    assert [sorted(each.rows.values()) for each in before] == [[("1", "x"), ("2", None)], []]
+    assert [sorted(each.rows.values()) for each in before] == [[], [("1", "x"), ("2", None)]]
     # rows that the log is replayed to are those of the server, also where a statement rewrote them
     history = HistoryStream("s.sql", SOURCE, "shop", log, before=before, start_ms=0)
     tables = {str(each.table.id): sorted(each.rows.items()) for each in history.rows_before(len(log))}
