@@ -18,7 +18,7 @@ from simulator.sql.expressions.branches import UNIFIED, unified_branches
 from simulator.sql.expressions.defaults import default
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant
 from simulator.sql.functions import dates, texts
-from simulator.sql.functions.json import json_extract, json_unquote
+from simulator.sql.functions.json import as_json, json_extract, json_unquote
 from simulator.sql.functions.table import FUNCTIONS, facts_of, known_as
 from simulator.sql.functions.verified import COUNTS, check_arguments, check_result
 from simulator.sql.values.documents import Document
@@ -176,10 +176,11 @@ def make_function(node: Any, scope: Scope) -> Compiled:
 
 
 def _constant_bytes(part: Compiled, node: Any, scope: Scope) -> Compiled:
-    """Hexadecimal and bit literals of a MySQL document are plain bytes; other results that look like them are not."""
-    if scope.session.server.mariadb or not isinstance(node, exp.HexString | exp.BitString):
+    """Hexadecimal and bit literals in a document of MySQL, which may stand there; other results like them may not."""
+    session = scope.session
+    if session.server.mariadb or not isinstance(node, exp.HexString | exp.BitString):
         return part
-    return lambda env: bytes(part(env))
+    return lambda env: Document(as_json(session, part(env)))
 
 
 def refuse_years(nodes: Iterable[Any], scope: Scope) -> None:
