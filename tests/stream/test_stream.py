@@ -240,6 +240,8 @@ def test_any_block_of_a_snapshot_is_that_block_of_all(scenario: dict[str, Any], 
     for number in random.sample(range(len(blocks)), min(len(blocks), 3)):
         block = blocks[number]
         assert texts(other.read_snapshot(block)) == whole[number]
+        if not block.rows:  # tables without rows
+            continue
         cut = random.randint(1, block.rows)
         rest = replace(block, start=cut, first=block.first + cut, rows=block.rows - cut, opens=False)
         pieces = [texts(other.read_snapshot(piece)) for piece in (rest, replace(block, rows=cut)) if piece.rows]
