@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType
-from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.source import Source
+from simulator.stream.engine.compiled import highest
 from simulator.stream.scenario.checks.column import holds
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.lines import Mapping
@@ -17,7 +18,6 @@ from simulator.stream.scenario.resolve import resolve
 
 # A sequence in a column that holds fewer numbers is full before a long run ends.
 LASTING: Final = 8_000_000
-_GREATEST: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32}
 _CHANGING: Final = (
     "faker", "range", "choices", "pattern", "uuid", "sequence", "version", "walk", "lognormal", "sentence",
 )  # fmt: skip
@@ -41,7 +41,10 @@ class Fitting:
         """`column` as the language has it, `key` the key column that its values are made of."""
         asked = repr((column, key))
         if asked not in self.known:
-            columns = {**(key or {"id": {"type": "bigint", "values": "sequence"}}), "the column": column}
+            columns = {
+                **(key or {"id": {"type": self.source.portable_types["int64"], "values": "sequence"}}),
+                "the column": column,
+            }
             table = {"key": [next(iter(columns))], "columns": columns, "rows": "10"}
             try:
                 spec = ScenarioSpec.model_validate({"source": str(self.source), "tables": {"t": table}})
@@ -54,15 +57,24 @@ class Fitting:
     def numbers(self, text: str) -> int:
         """Count of sequence numbers that a column can hold."""
         type = self.type(text)
-        if type.name in _GREATEST:
-            return int(2 ** (_GREATEST[type.name] - (not type.unsigned)) - 1)
-        if mysql_table.family(type) == "bit":
+        family = self.source.family(type)
+        if family in ("integer", "decimal"):
+            return highest(self.source, type)
+        if family == "bit":
             return int(2 ** (type.length or 1) - 1)
-        if mysql_table.family(type) == "decimal":
-            return int(10 ** ((10 if type.length is None else type.length) - (type.scale or 0)) - 1)
         if self.holds(text) == "text":
             return int(10 ** min(type.length or 20, 20) - 1)
         return 1 << 62
+
+    def type_text(self, type: ColumnType) -> str:
+        """A type as a scenario has it: as the source prints it; an enum of PostgreSQL has its name, too."""
+        text = re.sub(r"\s+collate\s+\S+", "", self.source.ddl.type_name(type), flags=re.IGNORECASE)
+        if type.labels and text.startswith("enum(") and not type.spelled.lower().startswith("enum"):
+            return f"{type.spelled} {text}".strip()
+        try:
+            return text if self.type(text).name == type.name else type.spelled
+        except UsageError:
+            return type.spelled
 
     def changes(self, column: dict[str, Any]) -> bool:
         """Whether an update that sets the column is certain to change it."""

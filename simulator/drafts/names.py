@@ -61,7 +61,12 @@ def words_of(name: str) -> str:
 
 def is_created(name: str) -> bool:
     """Whether a time is that of the row's insert, which stays."""
-    return bool(re.search(_CREATED, words_of(name))) and not re.search(_UPDATED, words_of(name))
+    return bool(re.search(_CREATED, words_of(name))) and not is_updated(name)
+
+
+def is_updated(name: str) -> bool:
+    """Whether a time is that of the row's last change."""
+    return bool(re.search(_UPDATED, words_of(name)))
 
 
 def candidates(table: str, name: str, holds: str, labels: Sequence[str]) -> Iterator[Values]:

@@ -9,6 +9,7 @@ from simulator.drafts.schema import Schema, read_schema
 from simulator.drafts.tables import Draft, drafts
 from simulator.drafts.text import comment, flow, scalar
 from simulator.sources import find
+from simulator.sources.source import Source
 
 
 def draft(path: str, source: str | None = None) -> str:
@@ -21,7 +22,7 @@ def _lines(schema: Schema) -> Iterator[str]:
     tables, left_out = drafts(schema)
     yield comment(f"The tables of {Path(schema.file).name}, with values guessed from names and types of columns.", "")
     yield "# `cdcsim check` tells what will happen; scenarios/README.md has all that can be said."
-    for note in left_out:
+    for note in (*schema.said, *left_out):
         yield comment(note, "")
     yield ""
     yield "# An editor that has the YAML language server completes and checks this after `cdcsim schema > schema.json`."
@@ -30,6 +31,8 @@ def _lines(schema: Schema) -> Iterator[str]:
     system = schema.source
     yield f"source: {system.id if str(find(system.id)) == str(system) else system}"
     yield f"database: {scalar(schema.database)}"
+    if schema.schema not in ("", default_schema(system)):
+        yield f"schema: {scalar(schema.schema)}"
     yield "transactions: {1: 70, 2..5: 30} # turns: seven in ten transactions have one"
     yield ""
     yield "tables:"
@@ -39,12 +42,18 @@ def _lines(schema: Schema) -> Iterator[str]:
         yield from _table(table, schema)
 
 
+def default_schema(system: Source) -> str:
+    return system.table_id("x", "x").schema
+
+
 def _table(table: Draft, schema: Schema) -> Iterator[str]:
     yield f"  {scalar(table.name)}:"
     for note in table.notes:
         yield comment(note, "    ")
     if table.definition.id.database != schema.database:
         yield f"    database: {scalar(table.definition.id.database)}"
+    if table.definition.id.schema != schema.schema:
+        yield f"    schema: {scalar(table.definition.id.schema)}"
     if table.key:
         yield f"    key: {flow(table.key[0] if len(table.key) == 1 else table.key)}"
     if table.unique:

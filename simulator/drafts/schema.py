@@ -1,6 +1,7 @@
 """The tables that a dump or a DDL script leaves, and about how many rows it puts into each.
 
-The statements that define tables run in the SQL engine; all others are passed over. A dump's rows stand in lines of
+MySQL's and MariaDB's statements that define tables run in the SQL engine, those of other systems are read by
+`definitions`; all others are passed over. A dump's rows stand in lines of
 their own, which are counted while the file is read and not kept.
 """
 
@@ -11,11 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from simulator import sources
+from simulator.drafts.definitions import read_definitions
+from simulator.drafts.words import ORACLE, POSTGRESQL, SQLSERVER
 from simulator.errors import ScenarioError, UsageError, short
 from simulator.model import TableId
 from simulator.sources.source import Source
@@ -35,23 +38,39 @@ _DEFINES: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DROPS: Final = re.compile(_COMMENTS + r"DROP\b", re.IGNORECASE | re.DOTALL)
-_NAME: Final = r"(?:`(?:[^`]|``)+`|[\w$]+)"
-_INSERT: Final = re.compile(rf"\s*(?:INSERT|REPLACE)\s[^`(]*?INTO\s+((?:{_NAME}\s*\.\s*)?{_NAME})", re.IGNORECASE)
+_NAME: Final = r"(?:`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[[^\]]+\]|[\w$]+)"
+_INSERT: Final = re.compile(
+    rf"\s*(?:INSERT|REPLACE)\s(?:[^`(\"\[]*?INTO\s)?\s*((?:{_NAME}\s*\.\s*)?{_NAME})", re.IGNORECASE
+)
+_COPY: Final = re.compile(rf"COPY\s+((?:{_NAME}\s*\.\s*)?{_NAME})[^;]*\bFROM stdin;", re.IGNORECASE)
+# Texts and comments, whose words say nothing of the system; the head of a dump is read before.
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!M?!).*?\*/", re.DOTALL)
 _NEXT_ROW: Final = re.compile(r"\)\s*,\s*\(")
 # Words that MySQL and MariaDB do not have, and whose they are.
 _DIALECTS: Final = (
-    (re.compile(r"\b(?:VARCHAR2|NUMBER\s*\(|CLOB\b)", re.IGNORECASE), "Oracle"),
-    (re.compile(r"\[\w+\]|\bN?VARCHAR\s*\(\s*MAX\s*\)|\bIDENTITY\s*\(", re.IGNORECASE), "SQL Server"),
-    (re.compile(r"\bAUTOINCREMENT\b", re.IGNORECASE), "SQLite"),
     (
         re.compile(
-            r"::|\b(?:BYTEA|JSONB|CHARACTER\s+VARYING|TIMESTAMPTZ|BIGSERIAL|WITH(?:OUT)?\s+TIME\s+ZONE|nextval)\b"
-            r"|^\s*ALTER\s+TABLE\s+ONLY\b",
-            re.IGNORECASE,
+            r"^-- PostgreSQL database dump|::|\bWITH(?:OUT)?\s+TIME\s+ZONE\b|\bALTER\s+TABLE\s+ONLY\b|\bAS\s+ENUM\b"
+            r"|\b(?:BYTEA|JSONB|CHARACTER\s+VARYING|TIMESTAMPTZ|BIGSERIAL|nextval)\b",
+            re.IGNORECASE | re.MULTILINE,
         ),
-        "PostgreSQL",
+        "postgresql",
     ),
-)
+    (re.compile(r"\b(?:N?VARCHAR2|NUMBER\s*\(|N?CLOB\b|WITH\s+LOCAL\s+TIME\s+ZONE)", re.IGNORECASE), "oracle"),
+    (
+        re.compile(
+            r"\[\w+\]|\bN?VARCHAR\s*\(\s*MAX\s*\)|\bIDENTITY\s*\(|\b(?:DATETIME2|UNIQUEIDENTIFIER)\b", re.IGNORECASE
+        ),
+        "sqlserver",
+    ),
+)  # fmt: skip
+# Dumps that say what they are, in their first lines.
+_HEADS: Final = {"mysql": "-- MySQL dump", "mariadb": "-- MariaDB dump", "postgresql": "-- PostgreSQL database dump"}
+# By the source's id.
+_SPEAKS: Final = {
+    "postgresql": POSTGRESQL, "gaussdb": POSTGRESQL, "oracle": ORACLE, "oceanbase-oracle": ORACLE,
+    "sqlserver": SQLSERVER,
+}  # fmt: skip
 
 # Of errors of the engine.
 SYNTAX_ERROR: Final = 1064
@@ -62,42 +81,89 @@ HARMLESS: Final = (1007, 1008, NO_DATABASE, 1051, 1091)
 
 @dataclass(frozen=True)
 class Schema:
-    """Tables in the order in which they were created; `rows` of those that the file has rows of, about; `database` is
-    that of most tables."""
+    """Tables in the order in which they were created; `rows` of those that the file has rows of, about; `database` and
+    `schema` ("": the source has none, or its default one) are those of most tables. `said` is of the file, `notes` of
+    tables; `choices` are the labels that a column may have."""
 
     file: str
     source: Source
     database: str
     tables: tuple[Definition, ...]
     rows: Mapping[TableId, int]
+    schema: str = ""
+    said: tuple[str, ...] = ()
+    notes: Mapping[TableId, tuple[str, ...]] = field(default_factory=dict)
+    choices: Mapping[tuple[TableId, str], tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_schema(path: str, source: str | None = None) -> Schema:
-    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: MariaDB where the file says that
-    it is one's dump, else MySQL 8.0.
+    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: the system whose words the file
+    has, MariaDB where the file says that it is one's dump, else MySQL 8.0.
 
     Raises UsageError for a file that cannot be read, ScenarioError for a statement that cannot be.
     """
     reading = _Lines("" if path == STANDARD_INPUT else path)
     try:
         with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as file:
-            text = "\n".join(reading.kept(line.decode("utf-8", "surrogateescape") for line in file))
+            lines = reading.kept(line.decode("utf-8", "surrogateescape") for line in file)
+            text = "\n".join(lines).removeprefix("\ufeff")
     except OSError as error:
         raise UsageError(f"the SQL file {path!r} cannot be read: {error.strerror}.") from None
     path = "standard input" if path == STANDARD_INPUT else path
-    system = sources.find(source or ("mariadb" if reading.mariadb else sources.DEFAULT))
+    system = sources.find(source or _system(text, reading))
+    if system.id in _SPEAKS:
+        return _of_dialect(path, text, system, reading)
     if str(system) not in SERVERS:
-        raise UsageError(f"--source {source}: tables are read as those of {', '.join(SERVERS)}.")
-    session = _run(path, text.removeprefix("\ufeff"), system, reading)
+        raise UsageError(f"--source {source}: tables are read as those of {', '.join((*SERVERS, *_SPEAKS))}.")
+    session = _run(path, text, system, reading)
     held = [data for data in session.all_tables() if not data.definition.temporary]
     if not held:
         raise ScenarioError(path, None, "", "there is no CREATE TABLE; write the tables with `mysqldump --no-data`.")
-    databases = Counter(data.definition.id.database for data in held)
     rows = {data.definition.id: data.next_auto - 1 for data in held if data.next_auto > 2}
     for id, count in reading.rows.items():
         rows[id] = count
-    ((database, _),) = databases.most_common(1)
-    return Schema(path, system, database, tuple(data.definition for data in held), rows)
+    databases = Counter(data.definition.id.database for data in held)
+    return Schema(path, system, _most(databases), tuple(data.definition for data in held), rows)
+
+
+def _most(names: Counter[str]) -> str:
+    ((name, _),) = names.most_common(1)
+    return name
+
+
+def _system(text: str, reading: _Lines) -> str:
+    """The system that a file was written for, by its head, or by words that MySQL does not have."""
+    head = text[:2000]
+    if reading.mariadb:
+        return "mariadb"
+    for id, line in _HEADS.items():
+        if line in head:
+            return id
+    bare = _QUOTED.sub("''", text)
+    if "`" in bare:
+        return sources.DEFAULT
+    return next((id for pattern, id in _DIALECTS if pattern.search(bare)), sources.DEFAULT)
+
+
+def _of_dialect(path: str, text: str, system: Source, reading: _Lines) -> Schema:
+    """Tables of PostgreSQL, Oracle or SQL Server."""
+    read = read_definitions(path, text, system, _SPEAKS[system.id], reading.database)
+    tables = tuple(table for table in read.tables if table.fields)
+    if not tables:
+        raise ScenarioError(path, None, "", "there is no CREATE TABLE; write the tables with `pg_dump --schema-only`.")
+    counted = {(id.database.lower(), id.name.lower()): count for id, count in reading.rows.items()}
+    rows = {}
+    for table in tables:
+        id = table.id
+        for place in (id.schema or id.database, reading.database):
+            if count := counted.get((place.lower(), id.name.lower())):
+                rows[id] = count
+                break
+    schema = _most(Counter(table.id.schema for table in tables))
+    said = list(read.said)
+    said += [f"{table.id} is left out: it has no columns." for table in read.tables if not table.fields]
+    database = _most(Counter(table.id.database for table in tables))
+    return Schema(path, system, database, tables, rows, schema, tuple(said), read.notes, read.choices)
 
 
 class _Lines:
@@ -109,13 +175,20 @@ class _Lines:
         self.rows: Counter[TableId] = Counter()
 
     def kept(self, lines: Iterable[str]) -> Iterator[str]:
-        database = self.database
+        database, copying, into = self.database, False, TableId("", "")
         for number, line in enumerate(lines):
             line = line.rstrip("\r\n")
             if line[:6].upper() == "INSERT" and line.endswith(");"):
                 self.count(line, database)
                 yield ""  # lines keep their numbers
                 continue
+            if copying:
+                copying = line != r"\."
+                self.rows[into] += copying
+                yield ""
+                continue
+            if copy := _COPY.match(line):
+                copying, into = True, self.table(copy[1], database)
             if number < 50 and ("MariaDB" in line or line.startswith("/*M!")):
                 self.mariadb = True
             if used := re.match(rf"USE\s+({_NAME})", line, re.IGNORECASE):
@@ -126,12 +199,15 @@ class _Lines:
         """Rows between brackets; a text that looks like their border counts as one, too."""
         if (into := _INSERT.match(insert)) is None:
             return
-        names = [_bare(name) for name in re.findall(_NAME, into[1])]
-        self.rows[TableId(names[0] if len(names) > 1 else database, names[-1])] += len(_NEXT_ROW.findall(insert)) + 1
+        self.rows[self.table(into[1], database)] += len(_NEXT_ROW.findall(insert)) + 1
+
+    def table(self, text: str, database: str) -> TableId:
+        names = [_bare(name) for name in re.findall(_NAME, text)]
+        return TableId(names[0] if len(names) > 1 else database, names[-1])
 
 
 def _bare(name: str) -> str:
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+    return name[1:-1].replace(name[-1] * 2, name[-1]) if name[0] in '`"[' else name
 
 
 def _run(path: str, text: str, source: Source, reading: _Lines) -> Session:
@@ -187,9 +263,8 @@ def _quoted(text: str) -> str:
 
 
 def _problem(path: str, part: Statement, session: Session, problem: str, line: int = 0) -> ScenarioError:
-    dialect = next((name for pattern, name in _DIALECTS if pattern.search(part.text)), None)
     advice = "change or remove the statement, or name the server that it was written for with --source"
-    if dialect is not None:
-        advice = f"it looks like {dialect}'s: rewrite it as MySQL's or MariaDB's CREATE TABLE"
+    if re.search(r"\bAUTOINCREMENT\b", part.text, re.IGNORECASE):
+        advice = "it looks like SQLite's: rewrite it as another system's CREATE TABLE"
     which = f"{_quoted(part.text)} cannot be read as {session.server.id}'s"
     return ScenarioError(path, part.line + line, "", f"{which} ({problem}); {advice}.")

@@ -9,19 +9,23 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from simulator.drafts import names
 from simulator.drafts.fitting import LASTING, Fitting
 from simulator.drafts.schema import Schema
 from simulator.model import TableId
-from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 
 ROWS: Final = 1000
 MOST_UNIQUE: Final = 16
 _NAME: Final = re.compile(r"[^\s.`\x00-\x1f]([^.`\x00-\x1f]{0,62}[^\s.`\x00-\x1f])?")
 _LOG: Final = re.compile(r"(^|_)(logs?|history|histories|events?|audits?|journal|ledger|clicks|migrations?)($|_)")
+_NOW: Final = re.compile(
+    r"\W*(now|(current|local)_?timestamp|(current|sys|local)_?date|systimestamp|(sys|get)(utc)?date(time)?(offset)?)\b",
+    re.IGNORECASE,
+)
 _SERVED: Final = ("utf8mb4", "utf8mb3", "utf8", "binary", None)
 
 
@@ -68,14 +72,15 @@ def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
             left_out.append(f"{definition.id} is left out: {why}.")
         else:
             made[definition.id.name.lower()] = Draft(definition)
-    drafting = _Drafting(Fitting(schema.source), {draft.definition.id: draft for draft in made.values()}, schema.rows)
+            made[definition.id.name.lower()].notes += schema.notes.get(definition.id, ())
+    drafting = _Drafting(Fitting(schema.source), {draft.definition.id: draft for draft in made.values()}, schema)
     drafting.all()
     return list(made.values()), left_out
 
 
 class _Drafting:
-    def __init__(self, fitting: Fitting, tables: Mapping[TableId, Draft], rows: Mapping[TableId, int]) -> None:
-        self.fitting, self.tables, self.rows = fitting, tables, rows
+    def __init__(self, fitting: Fitting, tables: Mapping[TableId, Draft], schema: Schema) -> None:
+        self.fitting, self.tables, self.rows, self.choices = fitting, tables, schema.rows, schema.choices
 
     def all(self) -> None:
         for draft in self.tables.values():
@@ -93,14 +98,15 @@ class _Drafting:
             for link in draft.definition.foreign:
                 self._reference(draft, link)
         for draft in self.tables.values():
+            self._defaults(draft)
             self._drop_keys_of_references(draft)
             self._life(draft)
 
     # ---------------------------------------------------------------------------------------------------------- columns
 
     def _column(self, draft: Draft, one: Field) -> None:
-        text = re.sub(r"\s+collate\s+\S+", "", self.fitting.source.ddl.type_name(one.type), flags=re.IGNORECASE)
-        texts = mysql_table.family(one.type) in ("text", "enum", "set")
+        text = self.fitting.type_text(one.type)
+        texts = self.fitting.source.family(one.type) in ("text", "enum", "set")
         if texts and one.type.charset not in _SERVED:
             text += f" character set {one.type.charset}"
         column: dict[str, Any] = {"type": text}
@@ -110,14 +116,33 @@ class _Drafting:
         if one.generated is not None:
             draft.said[one.name] = f"The server computes it: {one.generated}."
 
+    def _defaults(self, draft: Draft) -> None:
+        """Every column gets values of its own."""
+        said = [
+            f"{one.name} ({one.default})"
+            for one in draft.definition.fields
+            if one.default not in (None, "NULL") and draft.columns[one.name].get("values") != "commit_time"
+        ]
+        if said:
+            draft.notes.append(f"Defaults are left out: {', '.join(said)}.")
+
     def _values(self, draft: Draft) -> None:
         for one in draft.definition.fields:
             if one.name in draft.roles:
                 continue
             column = draft.columns[one.name]
             created = names.is_created(one.name)
+            labels = self.choices.get((draft.definition.id, one.name))
             asked = names.candidates(draft.name, one.name, self.fitting.holds(column["type"]), one.type.labels)
-            for kind, given in [("commit_time", None)] if one.on_update else asked:
+            now = bool(_NOW.match(one.default or "")) and self.fitting.holds(column["type"]) in ("times", "dates")
+            created = created or (now and not names.is_updated(one.name))
+            if one.on_update or now:
+                asked = iter([("commit_time", None)])
+            elif one.type.name == '"char"':  # a byte, which has no length
+                asked = iter(())
+            elif labels and len(labels) > 1:
+                asked = chain([("choices", list(labels))], asked)
+            for kind, given in asked:
                 values = kind if given is None else {kind: given}
                 if self.fitting.takes({**column, "values": values}):
                     column["values"] = values
@@ -136,7 +161,9 @@ class _Drafting:
         column = {"type": draft.columns[name]["type"], "nullable": "no"}
         is_id = re.search(r"uuid|guid|(^|_)id$", names.words_of(name))
         kinds = ["sequence"]
-        if self.fitting.holds(column["type"]) == "text" and (self.fitting.type(column["type"]).length or 99) >= 36:
+        if self.fitting.holds(column["type"]) == "UUIDs":
+            kinds = ["uuid"]
+        elif self.fitting.holds(column["type"]) == "text" and (self.fitting.type(column["type"]).length or 99) >= 36:
             kinds = ["uuid", "sequence"] if is_id else ["sequence", "uuid"]
         return next((kind for kind in kinds if self.fitting.takes({**column, "values": kind})), "")
 

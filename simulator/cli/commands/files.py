@@ -245,13 +245,15 @@ def record(
 )  # fmt: skip
 @click.option(
     "--source", metavar="ID[-VERSION]", shell_complete=complete_source,
-    help="Read the statements as this server does: mysql, mysql-5.7, mariadb; default: as the file says, else mysql.",
+    help="Read the statements as this server does: mysql, mysql-5.7, mariadb, postgresql, gaussdb, oracle, "
+    "oceanbase-oracle, sqlserver; default: as the file says, else mysql.",
 )  # fmt: skip
 def init(file: str, to: Path | None, source: str | None) -> None:
     """Write a scenario for the tables of a dump or of CREATE TABLE statements; `-` reads standard input.
 
     \b
     mysqldump --no-data shop | cdcsim init - --to shop.yaml
+    pg_dump --schema-only shop | cdcsim init - --to shop.yaml
     cdcsim run shop.yaml -f canal-json --limit 5
     """
     from simulator.drafts.scenario import draft

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.model import Table
+from simulator.model import ColumnType, Table
 from simulator.order import BEFORE_ROWS
 from simulator.sources.source import Source
 from simulator.stream.engine.arrivals import Arrivals
@@ -179,7 +179,7 @@ class Compiled:
         self.first_offset = self.first_txn * self.stride
         keys = (
             (
-                column.generator.last_turn(_highest(self.source, column.field)),
+                column.generator.last_turn(highest(self.source, column.field.type)),
                 f"the key {name}.{column.field.name} is full",
             )
             for name, versions in self.versions.items()
@@ -249,12 +249,19 @@ class _Always:
         return self.drawn.column(table, name).always
 
 
-def _highest(source: Source, field: Field) -> int:
-    """The highest integer that a column takes: the type system is asked."""
-    for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7, 6, 3):
+_HIGHEST: Final = sorted(
+    (*(2**bits - 1 for bits in range(3, 65)), *(10**digits - 1 for digits in range(1, 20))), reverse=True
+)
+
+
+def highest(source: Source, type: ColumnType) -> int:
+    """The highest integer that a column takes, of those at which some type ends: the type system is asked."""
+
+    def takes(number: int) -> bool:
         try:
-            source.parse_values([str(2**bits - 1)], field.type)
+            source.parse_values([str(number)], type)
         except ValueError:
-            continue
-        return int(2**bits - 1)
-    return 0
+            return False
+        return True
+
+    return next(filter(takes, _HIGHEST), 0)
