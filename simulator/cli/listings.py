@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simulator.cli.progress import counted
 from simulator.sources import VENDORS
+from simulator.stream import MOST_IN_FULL
 
 if TYPE_CHECKING:
     from simulator.stream.engine.block import Stream
@@ -144,12 +145,22 @@ def outlook_text(facts: Mapping[str, Any]) -> str:
     return text(facts)
 
 
+def _table_line(table: Mapping[str, Any]) -> str:
+    """One of many tables."""
+    unique = "".join(f", unique ({', '.join(columns)})" for columns in table["unique"].values())
+    return (
+        f"{table['name']}: key {', '.join(table['key']) or 'none'}{unique}, {counted(len(table['columns']), 'column')}"
+    )
+
+
 def checked_text(facts: Mapping[str, Any]) -> str:
     file, source, errors = facts["scenario"], facts["source"], facts["errors"]
     parts = [f"{file} is fine on {source}."]
     if errors:
         parts = [f"{file} has {counted(errors, 'error')} on {source}; its other statements give:"]
-    for table in facts["tables"]:
+    if len(facts["tables"]) > MOST_IN_FULL:
+        parts += ["", *map(_table_line, facts["tables"])]
+    for table in facts["tables"] if len(facts["tables"]) <= MOST_IN_FULL else ():
         parts.append(f"\n{table['name']} (key: {', '.join(table['key']) or 'none'})")
         parts += [f"  unique {name}: {', '.join(columns)}" for name, columns in table["unique"].items()]
         parts += [f"  {c['name']} {c['type']}{'' if c['null'] else ' not null'}" for c in table["columns"]]

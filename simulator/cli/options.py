@@ -199,7 +199,8 @@ sql_engine_option = click.option(
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE", shell_complete=complete_setting,
-    help="Change a value of the scenario, such as tables.users.rows=1e6; give it once for each.",
+    help="Change a value of the scenario, such as tables.users.rows=1e6; * is every name: tables.*.rows=1e6. "
+    "Give it once for each value.",
 )  # fmt: skip
 start_time_option = click.option(
     "--start", metavar="TIME",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simulator.errors import UsageError
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from simulator.stream.literal.script import ScriptStream
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
+
+# Tables that listings describe in full; of more each has a line.
+MOST_IN_FULL: Final = 10
 
 
 def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeStream | ScriptStream:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from simulator.model import ROW_KINDS, Kind
+from simulator.stream import MOST_IN_FULL
 from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.stream.practice import lines as practice_lines
 from simulator.stream.practice import practice
@@ -128,25 +129,47 @@ def text(facts: Mapping[str, Any]) -> str:
         f"Turns in a transaction: {sizes['mean']} on average, {sizes['p50']} in the median, {sizes['max']} at most.",
         f"Between two transactions: {gaps['p50']} ms in the median, {gaps['p1']} to {gaps['p99']} ms in 98 of 100.",
     ]
-    for table in facts["tables"]:
-        lines.append(f"\n{table['name']}: about {table['rows']:,} rows when it begins, {table['changes']:,} changes")
-        if table["changes"]:
-            shares = (f"{table[kind] / table['changes']:.1%} {kind}s" for kind in ("insert", "update", "delete"))
-            lines.append(f"  {', '.join(shares)}")
-            lines.append(
-                f"  {table['rows_per_1000_changes']} different rows in 1,000 changes; "
-                f"{table['again_within_100_changes']:.1%} of the changes are of a row that "
-                f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}, the ten hottest "
-                f"{table['ten_hottest_rows']:.2%}"
-            )
-            if between := table["changes_between"]:
-                lines.append(
-                    f"  a row changes again after {between['p50']:,} changes of the stream in the median, "
-                    f"{between['p10']:,} to {between['p90']:,} in 8 of 10"
-                )
+    if len(facts["tables"]) > MOST_IN_FULL:
+        lines += ["", *map(_line, facts["tables"])]
+    else:
+        for table in facts["tables"]:
+            lines += _full(table)
     for life in facts["lifecycles"]:
         shares = (f"{name} {count / max(life['turns'], 1):.1%}" for name, count in life["steps"].items())
         lines.append(f"\nLifecycle {life['name']}: {life['turns']:,} turns\n  {', '.join(shares)}")
     if said := list(practice_lines(facts["practice"])):
         lines += ["\nIn practice:", *(f"  {line}" for line in said)]
     return "\n".join(lines)
+
+
+def _begin(table: Mapping[str, Any]) -> str:
+    return f"{table['name']}: about {table['rows']:,} rows when it begins, {table['changes']:,} changes"
+
+
+def _shares(table: Mapping[str, Any]) -> str:
+    return ", ".join(f"{table[kind] / table['changes']:.1%} {kind}s" for kind in ("insert", "update", "delete"))
+
+
+def _line(table: Mapping[str, Any]) -> str:
+    """One of many tables."""
+    if not table["changes"]:
+        return _begin(table)
+    return f"{_begin(table)}: {_shares(table)}; the hottest row takes {table['hottest_row']:.2%}"
+
+
+def _full(table: Mapping[str, Any]) -> Iterator[str]:
+    yield f"\n{_begin(table)}"
+    if not table["changes"]:
+        return
+    yield f"  {_shares(table)}"
+    yield (
+        f"  {table['rows_per_1000_changes']} different rows in 1,000 changes; "
+        f"{table['again_within_100_changes']:.1%} of the changes are of a row that "
+        f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}, the ten hottest "
+        f"{table['ten_hottest_rows']:.2%}"
+    )
+    if between := table["changes_between"]:
+        yield (
+            f"  a row changes again after {between['p50']:,} changes of the stream in the median, "
+            f"{between['p10']:,} to {between['p90']:,} in 8 of 10"
+        )

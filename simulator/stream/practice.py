@@ -126,13 +126,19 @@ def _busy(stream: ChangeStream) -> dict[str, Any]:
 
 def lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """The facts for people."""
+    lives: dict[str, list[Mapping[str, Any]]] = {}
     for life in facts["lives"]:
-        if life["median_seconds"] is not None:
-            stay = f"; {life['stay']:.0%} stay for good" if life["stay"] else ""
-            median = _duration(life["median_seconds"])
-            yield f"{life['table']}: rows that are deleted live {median} in the median{stay}."
-        else:
-            yield f"{life['table']}: new rows stay for good."
+        seconds = life["median_seconds"]
+        lives.setdefault("" if seconds is None else _duration(seconds), []).append(life)
+    for median, alike in lives.items():
+        tables = ", ".join(life["table"] for life in alike)
+        if not median:
+            yield f"{tables}: new rows stay for good."
+            continue
+        stays = sorted(life["stay"] for life in alike)
+        least, most = (f"{share:.0%}" for share in (stays[0], stays[-1]))
+        stay = f"; {least if least == most else f'{least} to {most}'} stay for good" if stays[-1] else ""
+        yield f"{tables}: rows that are deleted live {median} in the median{stay}."
     for copy in facts["copies"]:
         yield (
             f"{copy['column']} is {copy['of']} of that time in {copy['then']:.1%} of the rows, and today's in "

@@ -117,3 +117,25 @@ def test_formats_are_a_line_each(command: Command) -> None:
     assert [named.count(format) for format in FORMATS] == [1] * len(FORMATS)
     one = command("formats", "dts-canal-json", status=0).out
     assert "images=current (current, before-2022-03-20): " in one
+
+
+def test_many_tables_have_a_line_each(command: Command, tmp_path: Path) -> None:
+    """Up to ten are described in full; notes that say the same are one."""
+    table = (
+        "  t{}: {{key: id, columns: {{id: {{type: int64, values: sequence}}}}, rows: 9, mix: {{insert: 3, delete: 2}}}}"
+    )
+    for count in (10, 11):
+        file = tmp_path / f"{count}.yaml"
+        file.write_text("\n".join(["tables:", *(table.format(n) for n in range(count))]))
+        checked = command("check", file, status=0).out.splitlines()
+        explained = command("explain", file, "-f", "debezium-json", status=0).out
+        full = count == 10
+        assert ("  id bigint not null" in checked, "shop.t3 (key: id)" in checked) == (full, full)
+        assert ("shop.t3: key id, 1 column" in checked) != full
+        lines = [line for line in explained.splitlines() if line.startswith("shop.t3: about 9 rows when it begins")]
+        assert len(lines) == 1
+        assert ("inserts" in lines[0]) != full
+        assert ("1 more " in explained) != full
+        names = ", ".join(f"t{n}" for n in range(count))
+        assert f"{names} only grow: a snapshot late in the stream is as long as the tables by then." in checked
+        assert sum("stay for good" in line for line in checked) < count

@@ -933,3 +933,57 @@ def test_ddl_quotes_names_and_literals_where_they_need_it() -> None:
 def test_portable_types_of_the_shipped_scenarios() -> None:
     table = tables.first_version(load("crud"), "users", MYSQL)
     assert [MYSQL.arrow_type(c.type) for c in table.columns[:2]] == [pa.int64(), pa.string()]
+
+
+SEVERAL: Final = """
+mix: {insert: 1, update: 9}
+tables:
+  a: {columns: {n: {type: int32, values: {range: [1, 9]}}}, rows: 5}
+  b: {columns: {n: int32}, rows: 5, mix: {insert: 1}}
+  c: {columns: {n: int32}}
+lifecycles:
+  life: {slots: 5, steps: [{name: s, do: [{insert: c}]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "rows", "updates"),
+    [
+        ([], (5, 5, None), (9, 0)),
+        (["tables.*.rows=1e3"], (1000, 1000, None), (9, 0)),
+        (["tables.*.rows=70", "tables.b.rows=8", "mix.update=4"], (70, 8, None), (4, 0)),
+        (["tables.*.mix={insert: 2, update: 3}"], (5, 5, None), (3, 3)),
+    ],
+)
+def test_settings_of_all_tables(settings: list[str], rows: tuple[int | None, ...], updates: tuple[int, ...]) -> None:
+    spec = read(SEVERAL, "f", settings).spec
+    assert tuple(table.rows for table in spec.tables.values()) == rows
+    assert tuple(table.mix.update for table in spec.tables.values() if table.rows) == updates
+    nulls = read(SEVERAL, "f", ["tables.a.columns.*.nulls=0.5", "lifecycles.*.steps.*.name=t"])
+    assert (nulls.spec.tables["a"].columns["n"].nulls, nulls.spec.lifecycles["life"].steps[0].name) == (0.5, "t")
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ("tables.*.rows=x", "--set tables.*.rows=x: 'x' is not a whole number."),
+        ("tables.*.mix.update=2", "--set tables.*.mix.update=2: there is no tables.a.mix. It has columns, rows."),
+        (
+            "surges.*.times=2",
+            "--set surges.*.times=2: `*` stands for nothing there; of tables it means those with rows.",
+        ),
+        ("seed.*=2", "--set seed.*=2: `*` stands for nothing there"),
+    ],
+)
+def test_wrong_settings_of_all_tables(setting: str, error: str) -> None:
+    with pytest.raises((ScenarioError, UsageError)) as raised:
+        read(SEVERAL, "f", [setting])
+    assert str(raised.value).startswith(error)
+
+
+def test_a_mix_for_all_is_like_one_for_each() -> None:
+    one = SEVERAL.replace("rows: 5}", "rows: 5, mix: {insert: 1, update: 9}}", 1).replace(
+        "mix: {insert: 1, update: 9}", "", 1
+    )
+    texts = SEVERAL, one
+    assert len({resolve(read(text, "f"), MYSQL).fingerprint for text in texts}) == 1

@@ -14,6 +14,7 @@ from simulator.run.faults.report import described
 from simulator.run.job import SINGLE_TURNS, Job
 from simulator.run.pacing import Pace
 from simulator.run.plan import Limits
+from simulator.stream import MOST_IN_FULL
 
 # Row changes rendered for the sample.
 SAMPLE: Final = 5000
@@ -95,12 +96,15 @@ def text(facts: dict[str, Any], pace: Pace | None) -> str:
     if "snapshot" in facts:
         rows = facts["snapshot"]
         lines.append(f"Snapshot before it: {rows['rows']:,} rows, {rows['bytes'] / 1e6:,.1f} MB.")
+    topics = list(facts["topics"].items())
+    rest = topics[MOST_IN_FULL:]
+    others = f", {len(rest)} more {sum(share for _, share in rest):.1%}" if rest else ""
     lines += [
         f"By its first {sample['changes']:,} row changes:",
         f"  1,000 row changes make {sample['messages'] / changes * 1000:,.0f} messages of {sizes['mean']:,.0f} bytes on"
         f" average ({sizes['p50']:,} in the median, {sizes['p99']:,} in 99 of 100, {sizes['max']:,} at most)",
         "  kinds: " + ", ".join(f"{kind} {share:.1%}" for kind, share in facts["kinds"].items()),
-        "  topics: " + ", ".join(f"{topic} {share:.1%}" for topic, share in facts["topics"].items()),
+        "  topics: " + ", ".join(f"{topic} {share:.1%}" for topic, share in topics[:MOST_IN_FULL]) + others,
     ]
     if sample["seconds"]:
         rate, size = changes / sample["seconds"], sample["bytes"] / sample["seconds"] / 1e6

@@ -92,10 +92,15 @@ class ChangeStream(Stream):
     # ------------------------------------------------------------------------------------------------------ structure
 
     def _notes(self) -> Iterator[str]:
+        growing = []
         for name in self.compiled.names:
             programs = [program for program in self.plan.programs if name in program.members]
             if any(not program.members[name].permanent and program.leaves_rows[name].any() for program in programs):
-                yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
+                growing.append(name)
+        if len(growing) == 1:
+            yield f"{growing[0]} only grows: a snapshot late in the stream is as long as the table by then."
+        elif growing:
+            yield f"{', '.join(growing)} only grow: a snapshot late in the stream is as long as the tables by then."
         yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
 
     def seconds_ahead(self, turn: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,9 @@ SUFFIXES: Final = (".yaml", ".yml")
 
 
 # Keys of a scenario that hold settings alone: `--set text.hostile=0.01` also where the file has no `text`.
-SECTIONS: Final = ("curve", "text")
+SECTIONS: Final = ("curve", "mix", "text")
+# In a path of `--set`: all keys.
+ANY: Final = "*"
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def read(content: bytes | str, file: str, settings: Sequence[str] = ()) -> Loade
         raise ScenarioError(file, None, "", "the file is empty; a scenario has at least tables.")
     if not isinstance(data, Mapping):
         raise ScenarioError(file, 1, "", "a scenario is a mapping of keys such as tables, lifecycles and script.")
-    assigned = {_assign(data, setting): setting for setting in settings}
+    assigned = {path: setting for setting in settings for path in _assign(data, setting)}
     try:
         spec = ScenarioSpec.model_validate(data)
     except ValidationError as error:
@@ -128,35 +130,59 @@ def _problem(
     return ScenarioError(file, line_of(data, path), dotted(path), sentence)
 
 
-def _assign(data: Mapping, setting: str) -> tuple[str | int, ...]:
-    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`; its path. Raises UsageError."""
+def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
+    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`, `tables.*.rows=1e6`; its paths.
+    Raises UsageError."""
     path, equals, text = setting.partition("=")
     names = [int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", path)]
     if not equals or not names:
         raise UsageError(f"--set {setting}: write KEY.KEY=VALUE, such as tables.users.rows=1e6.")
-    *above, last = names
-    at: Any = data
-    if above and above[0] in SECTIONS and above[0] not in data:
-        data[above[0]] = Mapping()
-        data.lines[above[0]] = 1
-    for depth, name in enumerate(above):
-        if not has(at, name):
-            keys = list(at) if isinstance(at, Mapping) else []
-            hint = did_you_mean(str(name), keys, f" It has {', '.join(keys)}." if keys else "")
-            raise UsageError(f"--set {setting}: there is no {dotted(tuple(names[: depth + 1]))}.{hint}")
-        at = at[name]
+    if len(names) > 1 and names[0] in SECTIONS and names[0] not in data:
+        data[names[0]] = Mapping()
+        data.lines[names[0]] = 1
     try:
         value = parse(text)
     except YamlError as error:
         raise UsageError(f"--set {setting}: {error.problem}.") from None
     if isinstance(value, str) and (number := re.fullmatch(r"(\d+)[eE]\+?(\d{1,2})", value)):
         value = number[1] + "0" * int(number[2])  # 1e6 rows; a file has no such numbers
+    paths = list(_expanded(data, names))
+    if not paths:
+        raise UsageError(f"--set {setting}: `*` stands for nothing there; of tables it means those with rows.")
+    for one in paths:
+        _put(data, setting, one, value)
+    return paths
+
+
+def _expanded(data: Any, names: Sequence[str | int]) -> Iterator[tuple[str | int, ...]]:
+    """Paths in which `*` is replaced by each key or index; of tables by those of the short form."""
+    at: Any = data
+    for depth, name in enumerate(names):
+        if name == ANY and not has(at, ANY):
+            keys = list(at) if isinstance(at, Mapping) else list(range(len(at))) if isinstance(at, list) else []
+            short = tuple(names[:depth]) == ("tables",)
+            for key in keys:
+                if not short or has(at[key], "rows"):
+                    yield from ((*names[:depth], key, *rest) for rest in _expanded(at[key], names[depth + 1 :]))
+            return
+        at = at[name] if has(at, name) else None
+    yield tuple(names)
+
+
+def _put(data: Mapping, setting: str, path: Sequence[str | int], value: Any) -> None:
+    *above, last = path
+    at: Any = data
+    for depth, name in enumerate(above):
+        if not has(at, name):
+            keys = list(at) if isinstance(at, Mapping) else []
+            hint = did_you_mean(str(name), keys, f" It has {', '.join(keys)}." if keys else "")
+            raise UsageError(f"--set {setting}: there is no {dotted(tuple(path[: depth + 1]))}.{hint}")
+        at = at[name]
     if isinstance(at, Mapping) and isinstance(last, str):
         at.lines.setdefault(last, max(data.lines.values(), default=1))
     elif not has(at, last):
-        raise UsageError(f"--set {setting}: there is no {path}.")
+        raise UsageError(f"--set {setting}: there is no {dotted(tuple(path))}.")
     at[last] = value
-    return tuple(names)
 
 
 def _siblings(path: Path) -> list[str]:

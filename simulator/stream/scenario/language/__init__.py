@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
-from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, LifecycleSpec, TableSpec
+from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, LifecycleSpec, Mix, TableSpec
 from simulator.stream.scenario.language.words import (
     MOST_WEIGHT,
     Duration,
@@ -39,7 +39,7 @@ from simulator.stream.scenario.language.words import (
 LARGEST_TRANSACTION: Final = 1024
 LONGEST_TRANSACTION_MS: Final = 24 * 60 * 60 * 1000
 # Keys that scripts do without.
-GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations", "text"}
+GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations", "text", "mix"}
 
 
 def sizes(value: Any) -> dict[tuple[int, int], float]:
@@ -187,6 +187,7 @@ class ScenarioSpec(Strict):
         WithJsonSchema({"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}}),
         Field(description="How long transactions take until they commit: weights, such as {0s: 95, 5s..1m: 5}."),
     ] = {(0, 0): 1.0}
+    mix: Annotated[Mix | None, Field(description="Mix of the short-form tables that set none.")] = None
     tables: Annotated[dict[Name, TableSpec], Field(min_length=1)]
     lifecycles: dict[Name, LifecycleSpec] = {}
     schema_changes: list[TimedChange] = []
@@ -197,6 +198,14 @@ class ScenarioSpec(Strict):
         """Settings of servers that say what their logs hold of a row; None: all of it."""
         names = {"row_image": self.row_image, "replica_identity": self.replica_identity}
         return {**names, "supplemental_logging": self.supplemental_logging}
+
+    @model_validator(mode="after")
+    def _has_a_mix(self) -> Self:
+        if self.mix is not None:
+            for name, table in self.tables.items():
+                if table.rows is not None and "mix" not in table.model_fields_set:
+                    self.tables[name] = table.model_copy(update={"mix": self.mix})
+        return self
 
     @model_validator(mode="after")
     def _each_has_a_name(self) -> Self:
