@@ -26,13 +26,18 @@ _PERSON: Final = ("email", "city")
 
 @dataclass
 class Fitting:
-    """Answers of one source's checks; each is kept."""
+    """Answers of one source's checks; each is kept. `portable`: columns have portable types."""
 
     source: Source
+    portable: bool = False
     known: dict[str, bool] = field(default_factory=dict)
 
     def type(self, text: str) -> ColumnType:
-        return self.source.parse_type(text)
+        return self.source.from_portable(text) if self.portable else self.source.parse_type(text)
+
+    @property
+    def integers(self) -> str:
+        return "int64" if self.portable else self.source.portable_types["int64"]
 
     def holds(self, text: str) -> str:
         return holds(self.type(text), self.source)
@@ -42,12 +47,13 @@ class Fitting:
         asked = repr((column, key))
         if asked not in self.known:
             columns = {
-                **(key or {"id": {"type": self.source.portable_types["int64"], "values": "sequence"}}),
+                **(key or {"id": {"type": self.integers, "values": "sequence"}}),
                 "the column": column,
             }
             table = {"key": [next(iter(columns))], "columns": columns, "rows": "10"}
             try:
-                spec = ScenarioSpec.model_validate({"source": str(self.source), "tables": {"t": table}})
+                source = None if self.portable else str(self.source)
+                spec = ScenarioSpec.model_validate({"source": source, "tables": {"t": table}})
                 resolve(Loaded(spec, "draft", "draft", Mapping()), self.source)
                 self.known[asked] = True
             except (UsageError, ValueError):
@@ -68,6 +74,8 @@ class Fitting:
 
     def type_text(self, type: ColumnType) -> str:
         """A type as a scenario has it: as the source prints it; an enum of PostgreSQL has its name, too."""
+        if self.portable:
+            return type.spelled
         text = re.sub(r"\s+collate\s+\S+", "", self.source.ddl.type_name(type), flags=re.IGNORECASE)
         if type.labels and text.startswith("enum(") and not type.spelled.lower().startswith("enum"):
             return f"{type.spelled} {text}".strip()

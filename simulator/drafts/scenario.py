@@ -29,7 +29,8 @@ def _lines(schema: Schema) -> Iterator[str]:
     yield "# yaml-language-server: $schema=schema.json"
     yield ""
     system = schema.source
-    yield f"source: {system.id if str(find(system.id)) == str(system) else system}"
+    if not schema.portable:
+        yield f"source: {system.id if str(find(system.id)) == str(system) else system}"
     yield f"database: {scalar(schema.database)}"
     if schema.schema not in ("", default_schema(system)):
         yield f"schema: {scalar(schema.schema)}"

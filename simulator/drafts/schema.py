@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator import sources
+from simulator.drafts.data_schemas import is_data_schema, read_data_schema
 from simulator.drafts.definitions import read_definitions
 from simulator.drafts.words import ORACLE, POSTGRESQL, SQLSERVER
 from simulator.errors import ScenarioError, UsageError, short
@@ -83,7 +84,7 @@ HARMLESS: Final = (1007, 1008, NO_DATABASE, 1051, 1091)
 class Schema:
     """Tables in the order in which they were created; `rows` of those that the file has rows of, about; `database` and
     `schema` ("": the source has none, or its default one) are those of most tables. `said` is of the file, `notes` of
-    tables; `choices` are the labels that a column may have."""
+    tables; `choices` are the labels that a column may have. `portable`: types are for any source, `spelled` so."""
 
     file: str
     source: Source
@@ -94,6 +95,7 @@ class Schema:
     said: tuple[str, ...] = ()
     notes: Mapping[TableId, tuple[str, ...]] = field(default_factory=dict)
     choices: Mapping[tuple[TableId, str], tuple[str, ...]] = field(default_factory=dict)
+    portable: bool = False
 
 
 def read_schema(path: str, source: str | None = None) -> Schema:
@@ -108,8 +110,10 @@ def read_schema(path: str, source: str | None = None) -> Schema:
             lines = reading.kept(line.decode("utf-8", "surrogateescape") for line in file)
             text = "\n".join(lines).removeprefix("\ufeff")
     except OSError as error:
-        raise UsageError(f"the SQL file {path!r} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"the file {path!r} cannot be read: {error.strerror}.") from None
     path = "standard input" if path == STANDARD_INPUT else path
+    if is_data_schema(text):
+        return _of_data(path, text, source, reading)
     system = sources.find(source or _system(text, reading))
     if system.id in _SPEAKS:
         return _of_dialect(path, text, system, reading)
@@ -124,6 +128,18 @@ def read_schema(path: str, source: str | None = None) -> Schema:
         rows[id] = count
     databases = Counter(data.definition.id.database for data in held)
     return Schema(path, system, _most(databases), tuple(data.definition for data in held), rows)
+
+
+def _of_data(path: str, text: str, source: str | None, reading: _Lines) -> Schema:
+    """Tables of an Avro or JSON schema: of portable types where no source is said. PostgreSQL is the strictest of those
+    that take them: it has UUIDs and booleans of their own."""
+    system = sources.find(source or "postgresql")
+    read = read_data_schema(path, text, system, reading.database, portable=source is None)
+    schema = _most(Counter(table.id.schema for table in read.tables))
+    return Schema(
+        path, system, reading.database, read.tables, {}, schema,
+        notes=read.notes, choices=read.choices, portable=source is None,
+    )  # fmt: skip
 
 
 def _most(names: Counter[str]) -> str:

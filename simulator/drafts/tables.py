@@ -73,7 +73,9 @@ def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
         else:
             made[definition.id.name.lower()] = Draft(definition)
             made[definition.id.name.lower()].notes += schema.notes.get(definition.id, ())
-    drafting = _Drafting(Fitting(schema.source), {draft.definition.id: draft for draft in made.values()}, schema)
+    drafting = _Drafting(
+        Fitting(schema.source, schema.portable), {draft.definition.id: draft for draft in made.values()}, schema
+    )
     drafting.all()
     return list(made.values()), left_out
 

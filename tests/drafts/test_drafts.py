@@ -236,3 +236,98 @@ def test_types_of_other_systems(tmp_path: Path, sql: str, system: str, column: s
     ((_, table),) = spec.tables.items()
     assert spec.source == system
     assert (table.columns["id"].type if "id" in table.columns else None) == column
+
+
+AVRO = {
+    "boolean": "bool",
+    "int": "int32",
+    "long": "int64",
+    "float": "float32",
+    "double": "float64",
+    "string": "string(255)",
+    "bytes": "bytes(255)",
+    '["null","long"]': "int64",
+    '["int","string"]': "json",
+    '{"type":"array","items":"int"}': "json",
+    '{"type":"fixed","name":"F","size":9}': "bytes(9)",
+    '{"type":"enum","name":"E","symbols":["a","b"]}': "enum('a','b')",
+    '{"type":"record","name":"R","fields":[]}': "json",
+    '{"type":"long","logicalType":"timestamp-millis"}': "timestamptz(3)",
+    '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}': "decimal(9,2)",
+    '{"type":{"type":"int"}}': "int32",
+    '{"type":"long","connect.name":"io.debezium.time.MicroTimestamp"}': "timestamp(6)",
+    "null": None,
+    '"T"': None,
+    '{"type":"string","connect.name":"io.debezium.data.Enum","connect.parameters":{"allowed":"x,y"}}': "enum('x','y')",
+}
+JSON = {
+    '{"type":"integer"}': "int64",
+    '{"type":"integer","minimum":0,"maximum":9}': "int32",
+    '{"enum":["a","b",null]}': "enum('a','b')",
+    '{"enum":["a","b"]}': "enum('a','b')",
+    '{"type":"string","maxLength":7}': "string(7)",
+    '{"type":["string","null"]}': "string(255)",
+    '{"type":"number","multipleOf":0.01}': "decimal(18,2)",
+    '{"type":"string","format":"date-time"}': "timestamptz(3)",
+    '{"$ref":"#/$defs/d"}': "date",
+    '{"anyOf":[{"$ref":"#/$defs/d"},{"type":"null"}]}': "date",
+    '{"type":"object"}': "json",
+    '{"type":"boolean"}': "bool",
+    '{"type":"null"}': None,
+    '{"const":5}': "int64",
+    '{"type":"string","maxLength":99999}': "text",
+    '{"type":"string","contentEncoding":"base64"}': "bytes(255)",
+}
+
+
+@pytest.mark.parametrize(("avro", "type"), AVRO.items())
+def test_types_of_avro(tmp_path: Path, avro: str, type: str | None) -> None:
+    field = avro if avro[0] in '{["' else f'"{avro}"'
+    schema = (
+        '{"type":"record","name":"a.b.Orders","fields":[{"name":"x","type":TYPE},{"name":"id","type":"long"}]}'.replace(
+            "TYPE", field
+        )
+    )
+    text, spec = drafted(tmp_path, schema)
+    assert {name: column.type for name, column in spec.tables["Orders"].columns.items()} == (
+        {"id": "int64"} if type is None else {"x": type, "id": "int64"}
+    )
+    assert (spec.source, spec.tables["Orders"].key) == (None, ["id"])
+    assert ("x is left out" in text) == (type is None)
+
+
+@pytest.mark.parametrize(("json", "type"), JSON.items())
+def test_types_of_json_schema(tmp_path: Path, json: str, type: str | None) -> None:
+    schema = (
+        '{"title":"t","required":["x"],"properties":{"x":TYPE,"y":{"type":"string"}},"$defs":{"d":{"type":"string",'
+    ).replace("TYPE", json)
+    _, spec = drafted(tmp_path, schema + '"format":"date"}}}')
+    columns = spec.tables["t"].columns
+    assert (columns["x"].type if "x" in columns else None) == type
+    assert type is None or (columns["x"].nullable is False) == ("null" not in json)
+
+
+def test_schemas_of_data(tmp_path: Path) -> None:
+    """A change is its row; several records, and the objects of OpenAPI, are tables; they run on any source."""
+    row = '{"type":"record","name":"Value","fields":[{"name":"id","type":"string"},{"name":"u","type":{"type":"string",'
+    row += '"logicalType":"uuid"}},{"name":"ok","type":"boolean"},'
+    row += '{"name":"at","type":{"type":"int","logicalType":"date"}}]}'
+    change = (
+        '{"type":"record","name":"Envelope","namespace":"s.shop.orders","fields":[{"name":"before","type":["null",%s]},'
+    )
+    text, spec = drafted(tmp_path, change % row + '{"name":"after","type":["null","Value"]}]}')
+    assert [*spec.tables["orders"].columns] == ["id", "u", "ok", "at"]
+    for source in ("mysql", "postgresql", "oracle", "sqlserver"):
+        open_job(text, "debezium-json", source=source)
+    assert [*drafted(tmp_path, f"[{row}]", "oracle")[1].tables] == ["Value"]
+    api = '{"components":{"schemas":{"A":{"properties":{"n":{"type":"integer"}}},"B":{"allOf":[{"$ref":"#/components/'
+    _, spec = drafted(tmp_path, api + 'schemas/A"},{"properties":{"m":{"type":"string"}}}]},"C":{"type":"string"}}}}')
+    assert {name: [*table.columns] for name, table in spec.tables.items()} == {"A": ["n"], "B": ["n", "m"]}
+    for wrong, error in (
+        ('{"type":"record"', "dump.sql:1: this is neither SQL nor JSON"),
+        ("[]", "there is no record of an Avro schema"),
+        ('{"type":"string"}', "no object of a JSON schema"),
+        ('{"type":"record","name":"r","fields":[{"name":"n","type":"null"}]}', "no field of it has a type"),
+    ):
+        with pytest.raises(ScenarioError, match=error):
+            drafted(tmp_path, wrong)
