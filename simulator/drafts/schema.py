@@ -11,14 +11,15 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from simulator import sources
 from simulator.drafts.data_schemas import is_data_schema, read_data_schema
 from simulator.drafts.definitions import read_definitions
+from simulator.drafts.servers import ColumnFacts, Live, is_url, open_live
 from simulator.drafts.words import ORACLE, POSTGRESQL, SQLSERVER
 from simulator.errors import ScenarioError, UsageError, short
 from simulator.model import TableId
@@ -84,7 +85,8 @@ HARMLESS: Final = (1007, 1008, NO_DATABASE, 1051, 1091)
 class Schema:
     """Tables in the order in which they were created; `rows` of those that the file has rows of, about; `database` and
     `schema` ("": the source has none, or its default one) are those of most tables. `said` is of the file, `notes` of
-    tables; `choices` are the labels that a column may have. `portable`: types are for any source, `spelled` so."""
+    tables; `choices` are the labels that a column may have, `columns` what a server says of its columns. `portable`:
+    types are for any source, `spelled` so."""
 
     file: str
     source: Source
@@ -95,6 +97,7 @@ class Schema:
     said: tuple[str, ...] = ()
     notes: Mapping[TableId, tuple[str, ...]] = field(default_factory=dict)
     choices: Mapping[tuple[TableId, str], tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[tuple[TableId, str], ColumnFacts] = field(default_factory=dict)
     portable: bool = False
 
 
@@ -104,6 +107,15 @@ def read_schema(path: str, source: str | None = None) -> Schema:
 
     Raises UsageError for a file that cannot be read, ScenarioError for a statement that cannot be.
     """
+    if is_url(path):
+        if source is not None:
+            raise UsageError("--source is about a file: a server says itself what it is.")
+        live = open_live(path)
+        with closing(live.session):
+            try:
+                return of_server(live)
+            except live.session.client.Error as error:
+                raise UsageError(f"{live.name}: {' '.join(str(error).split())}.") from None
     reading = _Lines("" if path == STANDARD_INPUT else path)
     try:
         with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as file:
@@ -119,6 +131,22 @@ def read_schema(path: str, source: str | None = None) -> Schema:
         return _of_dialect(path, text, system, reading)
     if str(system) not in SERVERS:
         raise UsageError(f"--source {source}: tables are read as those of {', '.join((*SERVERS, *_SPEAKS))}.")
+    return _of_mysql(path, text, system, reading)
+
+
+def of_server(live: Live) -> Schema:
+    """Tables of a running server, with facts about their rows."""
+    text, reading, system = live.statements(), _Lines(live.database), sources.find(live.session.source)
+    read = _of_dialect if system.id in _SPEAKS else _of_mysql
+    schema = read(live.name, text, system, reading)
+    facts = {table.id: live.facts(table) for table in schema.tables}
+    rows = {id: count for id, (count, _) in facts.items() if count}
+    columns = {(id, name): column for id, (_, named) in facts.items() for name, column in named.items()}
+    return replace(schema, rows=rows, columns=columns)
+
+
+def _of_mysql(path: str, text: str, system: Source, reading: _Lines) -> Schema:
+    """Tables of MySQL or MariaDB."""
     session = _run(path, text, system, reading)
     held = [data for data in session.all_tables() if not data.definition.temporary]
     if not held:

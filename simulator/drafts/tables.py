@@ -83,6 +83,7 @@ def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
 class _Drafting:
     def __init__(self, fitting: Fitting, tables: Mapping[TableId, Draft], schema: Schema) -> None:
         self.fitting, self.tables, self.rows, self.choices = fitting, tables, schema.rows, schema.choices
+        self.facts = schema.columns
 
     def all(self) -> None:
         for draft in self.tables.values():
@@ -103,6 +104,10 @@ class _Drafting:
             self._defaults(draft)
             self._drop_keys_of_references(draft)
             self._life(draft)
+        for id, name in self.facts:
+            column = self.tables[id].columns[name] if id in self.tables else {}
+            if column.get("values") == "sequence" and (least := self.facts[id, name].least or 0) > 1:
+                column["values"] = {"sequence": {"start": str(least)}}
 
     # ---------------------------------------------------------------------------------------------------------- columns
 
@@ -134,6 +139,7 @@ class _Drafting:
                 continue
             column = draft.columns[one.name]
             created = names.is_created(one.name)
+            facts = self.facts.get((draft.definition.id, one.name))
             labels = self.choices.get((draft.definition.id, one.name))
             asked = names.candidates(draft.name, one.name, self.fitting.holds(column["type"]), one.type.labels)
             now = bool(_NOW.match(one.default or "")) and self.fitting.holds(column["type"]) in ("times", "dates")
@@ -142,6 +148,8 @@ class _Drafting:
                 asked = iter([("commit_time", None)])
             elif one.type.name == '"char"':  # a byte, which has no length
                 asked = iter(())
+            elif facts and facts.values:
+                asked = chain([("choices", dict(facts.values))], asked)
             elif labels and len(labels) > 1:
                 asked = chain([("choices", list(labels))], asked)
             for kind, given in asked:
@@ -152,8 +160,9 @@ class _Drafting:
                         column["changes"] = "no"
                     break
             if one.nullable and column.get("values") not in ("commit_time", "version"):
-                column["nulls"] = "0.9" if "delet" in one.name.lower() else "0.1"
-                if not self.fitting.takes(column):
+                share = "0.9" if "delet" in one.name.lower() else "0.1"
+                column["nulls"] = share if facts is None else f"{facts.nulls:.4g}"
+                if column["nulls"] == "0" or not self.fitting.takes(column):
                     del column["nulls"]
 
     # ------------------------------------------------------------------------------------------------------------- keys

@@ -238,7 +238,7 @@ def record(
 
 
 @cli.command()
-@click.argument("file", type=click.Path(allow_dash=True), metavar="FILE")
+@click.argument("file", type=click.Path(allow_dash=True), metavar="FILE|URL")
 @click.option(
     "--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write to a new file; default: standard output.",
@@ -249,13 +249,14 @@ def record(
     "oceanbase-oracle, sqlserver; default: as the file says, else mysql.",
 )  # fmt: skip
 def init(file: str, to: Path | None, source: str | None) -> None:
-    """Write a scenario for the tables of a dump, of CREATE TABLE statements, or of an Avro or JSON schema; `-` reads
-    standard input.
+    """Write a scenario for the tables of a dump, of CREATE TABLE statements, of an Avro or JSON schema, or of a running
+    MySQL, MariaDB or PostgreSQL server; `-` reads standard input.
 
     \b
     mysqldump --no-data shop | cdcsim init - --to shop.yaml
     pg_dump --schema-only shop | cdcsim init - --to shop.yaml
     cdcsim init order.avsc --to orders.yaml
+    cdcsim init mysql://root:PASSWORD@127.0.0.1:3306/shop --to shop.yaml
     cdcsim run shop.yaml -f canal-json --limit 5
     """
     from simulator.drafts.scenario import draft
