@@ -45,29 +45,31 @@ _INSERT: Final = re.compile(
     rf"\s*(?:INSERT|REPLACE)\s(?:[^`(\"\[]*?INTO\s)?\s*((?:{_NAME}\s*\.\s*)?{_NAME})", re.IGNORECASE
 )
 _COPY: Final = re.compile(rf"COPY\s+((?:{_NAME}\s*\.\s*)?{_NAME})[^;]*\bFROM stdin;", re.IGNORECASE)
-# Texts and comments, whose words say nothing of the system; the head of a dump is read before.
+# Texts and comments, whose words say nothing of the system.
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|/\*(?!M?!).*?\*/", re.DOTALL)
 _NEXT_ROW: Final = re.compile(r"\)\s*,\s*\(")
-# Words that MySQL and MariaDB do not have, and whose they are.
+# Words that MySQL and MariaDB do not have, and whose they are. Names in brackets may be words of others, and Oracle has
+# some of PostgreSQL's.
 _DIALECTS: Final = (
     (
         re.compile(
-            r"^-- PostgreSQL database dump|::|\bWITH(?:OUT)?\s+TIME\s+ZONE\b|\bALTER\s+TABLE\s+ONLY\b|\bAS\s+ENUM\b"
-            r"|\b(?:BYTEA|JSONB|CHARACTER\s+VARYING|TIMESTAMPTZ|BIGSERIAL|nextval)\b",
-            re.IGNORECASE | re.MULTILINE,
-        ),
-        "postgresql",
-    ),
-    (re.compile(r"\b(?:N?VARCHAR2|NUMBER\s*\(|N?CLOB\b|WITH\s+LOCAL\s+TIME\s+ZONE)", re.IGNORECASE), "oracle"),
-    (
-        re.compile(
-            r"\[\w+\]|\bN?VARCHAR\s*\(\s*MAX\s*\)|\bIDENTITY\s*\(|\b(?:DATETIME2|UNIQUEIDENTIFIER)\b", re.IGNORECASE
+            r"(?<!\w)\[\w*[A-Z_]\w*\]|\bN?VARCHAR\s*\(\s*MAX\s*\)|\bIDENTITY\s*\(|\b(?:DATETIME2|UNIQUEIDENTIFIER)\b",
+            re.IGNORECASE,
         ),
         "sqlserver",
     ),
-)  # fmt: skip
+    (re.compile(r"\b(?:N?VARCHAR2|NUMBER\s*\(\s*[\d*]|N?CLOB\b|WITH\s+LOCAL\s+TIME\s+ZONE)", re.IGNORECASE), "oracle"),
+    (
+        re.compile(
+            r"::|\bWITH(?:OUT)?\s+TIME\s+ZONE\b|\bALTER\s+TABLE\s+ONLY\b|\bAS\s+ENUM\b|\w\s*\[\d*\]"
+            r"|\b(?:BYTEA|JSONB|CHARACTER\s+VARYING|TIMESTAMPTZ|BIGSERIAL|nextval|INET|UUID|CITEXT|INT[248])\b",
+            re.IGNORECASE,
+        ),
+        "postgresql",
+    ),
+)
 # Dumps that say what they are, in their first lines.
-_HEADS: Final = {"mysql": "-- MySQL dump", "mariadb": "-- MariaDB dump", "postgresql": "-- PostgreSQL database dump"}
+_HEADS: Final = {"mariadb": "-- MariaDB dump", "postgresql": "-- PostgreSQL database dump"}
 # By the source's id.
 _SPEAKS: Final = {
     "postgresql": POSTGRESQL, "gaussdb": POSTGRESQL, "oracle": ORACLE, "oceanbase-oracle": ORACLE,
@@ -102,8 +104,8 @@ class Schema:
 
 
 def read_schema(path: str, source: str | None = None) -> Schema:
-    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: the system whose words the file
-    has, MariaDB where the file says that it is one's dump, else MySQL 8.0.
+    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: the system of which the file
+    says that it is a dump, else MySQL 8.0, else the one whose words it has.
 
     Raises UsageError for a file that cannot be read, ScenarioError for a statement that cannot be.
     """
@@ -127,6 +129,13 @@ def read_schema(path: str, source: str | None = None) -> Schema:
     if is_data_schema(text):
         return _of_data(path, text, source, reading)
     system = sources.find(source or _system(text, reading))
+    if source is None and system.id == sources.DEFAULT:
+        try:
+            return _of_mysql(path, text, system, reading)
+        except ScenarioError:
+            if (dialect := _dialect(text)) is None:
+                raise
+            system = sources.find(dialect)
     if system.id in _SPEAKS:
         return _of_dialect(path, text, system, reading)
     if str(system) not in SERVERS:
@@ -176,17 +185,16 @@ def _most(names: Counter[str]) -> str:
 
 
 def _system(text: str, reading: _Lines) -> str:
-    """The system that a file was written for, by its head, or by words that MySQL does not have."""
-    head = text[:2000]
+    """The system that a dump says that it is of."""
     if reading.mariadb:
         return "mariadb"
-    for id, line in _HEADS.items():
-        if line in head:
-            return id
+    return next((id for id, line in _HEADS.items() if line in text[:2000]), sources.DEFAULT)
+
+
+def _dialect(text: str) -> str | None:
+    """The system whose words a file has that MySQL cannot read."""
     bare = _QUOTED.sub("''", text)
-    if "`" in bare:
-        return sources.DEFAULT
-    return next((id for pattern, id in _DIALECTS if pattern.search(bare)), sources.DEFAULT)
+    return next((id for pattern, id in _DIALECTS if pattern.search(bare)), None)
 
 
 def _of_dialect(path: str, text: str, system: Source, reading: _Lines) -> Schema:

@@ -175,6 +175,20 @@ def test_what_cannot_be_read(tmp_path: Path, sql: str, wrong: str) -> None:
     assert error.value.exit_status == 2
 
 
+def test_a_file_that_mysql_reads_is_its_own(tmp_path: Path) -> None:
+    """Names that are words of other systems do not change that."""
+    sql = "CREATE TABLE clob (id serial primary key, number char(9), jsonb int comment 'a::b', KEY number (number));"
+    _, spec = drafted(tmp_path, sql)
+    assert (spec.source, spec.tables["clob"].columns["id"].type) == ("mysql", "bigint unsigned")
+    for sql, source in (
+        ("CREATE TABLE a (id serial primary key, ref uuid)", "postgresql"),
+        ("CREATE TABLE a (id int, words text[], CHECK (words <> ARRAY[id]))", "postgresql"),
+        ("CREATE TABLE a (id varchar2(9), seen timestamp with time zone)", "oracle"),
+        ("CREATE TABLE a ([uuid] int, [clob] int)", "sqlserver"),
+    ):
+        assert drafted(tmp_path, sql)[1].source == source
+
+
 def test_statements_in_between_are_passed_over(tmp_path: Path) -> None:
     text, spec = drafted(
         tmp_path,
