@@ -133,6 +133,9 @@ class _Reading:
         if read.take("PARTITION", "OF"):
             self.passed["PARTITION"] += 1
             return
+        if read.take_one_of("AS", "OF") or names[1].startswith("#"):  # of a query, of a type; a temporary table
+            self.passed["CREATE TABLE"] += 1
+            return
         if not read.is_next("("):
             raise UsageError("a list of columns is expected behind the name")
         table = Made(self._id(names))
@@ -299,6 +302,8 @@ class _Reading:
         )
 
     def _add_key(self, table: Made, kind: str, name: str, columns: Sequence[str]) -> None:
+        if not columns:  # USING INDEX, which CREATE INDEX has defined
+            return
         name = name if kind == "unique" else "PRIMARY"
         table.keys.append(Key(name[:64], kind, tuple((column, None) for column in columns)))
 

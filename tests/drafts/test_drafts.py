@@ -175,6 +175,50 @@ def test_what_cannot_be_read(tmp_path: Path, sql: str, wrong: str) -> None:
     assert error.value.exit_status == 2
 
 
+@pytest.mark.parametrize(
+    ("source", "statements"),
+    [
+        (
+            "postgresql",
+            "ALTER TABLE ONLY t REPLICA IDENTITY FULL; ALTER TABLE t ENABLE ROW LEVEL SECURITY;"
+            "CREATE TABLE q AS SELECT 1;"
+            "ALTER TABLE t ALTER COLUMN id SET STATISTICS 9; CREATE UNIQUE INDEX i ON ONLY t (id); CREATE TABLE u OF v;"
+            "ALTER TABLE ONLY t ADD CONSTRAINT k UNIQUE USING INDEX i; ALTER TABLE t ALTER id SET STORAGE plain;"
+            "CREATE TYPE r AS RANGE (subtype = int); ALTER TABLE t ADD COLUMN gone int, DROP COLUMN gone; SELECT '((';"
+            "ALTER TABLE t ADD EXCLUDE USING gist (r WITH &&); CREATE FOREIGN TABLE f (a int) SERVER s;"
+            "CREATE TEMP TABLE x (a int)",
+        ),
+        (
+            "oracle",
+            "ALTER TABLE t ADD SUPPLEMENTAL LOG DATA (ALL) COLUMNS; ALTER TABLE t MOVE TABLESPACE x;"
+            "BEGIN NULL; END;\n/\n"
+            "ALTER TABLE t MODIFY (id NOT NULL ENABLE); CREATE INDEX i ON t (LOWER(id));"
+            "CREATE UNIQUE INDEX u ON t (id);",
+        ),
+        (
+            "sqlserver",
+            "CREATE TABLE #x (a int)\nGO\nALTER TABLE t NOCHECK CONSTRAINT ALL\n"
+            "CREATE PROCEDURE p AS BEGIN SELECT 1 END\n"
+            "GO\nCREATE UNIQUE INDEX u ON t (id)\nALTER TABLE t ADD CONSTRAINT d DEFAULT ((0)) FOR missing\nPRINT '('",
+        ),
+    ],
+)
+def test_statements_of_other_systems_are_passed_over(tmp_path: Path, source: str, statements: str) -> None:
+    sql = f"CREATE TABLE t (id char(9) NOT NULL);\n{statements}"
+    _, spec = drafted(tmp_path, sql, source)
+    ((name, table),) = spec.tables.items()
+    assert (name, [*table.columns], [*table.unique.values()]) == ("t", ["id"], [["id"]])
+
+
+@pytest.mark.parametrize(
+    "type",
+    ["VARCHAR2(10 BYTE)", "NUMBER(*,0)", "TIMESTAMP (6) WITH TIME ZONE", "LONG RAW", "INTERVAL YEAR (2) TO MONTH"],
+)
+def test_types_as_oracle_prints_them(tmp_path: Path, type: str) -> None:
+    text, spec = drafted(tmp_path, f'CREATE TABLE "T" ("A" {type} DEFAULT NULL, "B" CLOB)', "oracle")
+    assert [*spec.tables["t"].columns] == ["a", "b"], text
+
+
 def test_a_file_that_mysql_reads_is_its_own(tmp_path: Path) -> None:
     """Names that are words of other systems do not change that."""
     sql = "CREATE TABLE clob (id serial primary key, number char(9), jsonb int comment 'a::b', KEY number (number));"
