@@ -20,6 +20,7 @@ from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
 from simulator.sources import find
 from simulator.stream import open_stream
+from simulator.stream.engine.compiled import highest
 from simulator.stream.literal.script import ScriptStream
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.language import ScenarioSpec
@@ -987,3 +988,19 @@ def test_a_mix_for_all_is_like_one_for_each() -> None:
     )
     texts = SEVERAL, one
     assert len({resolve(read(text, "f"), MYSQL).fingerprint for text in texts}) == 1
+
+
+@each(
+    [
+        ("mysql", "tinyint", 127),
+        ("mysql", "mediumint unsigned", 2**24 - 1),
+        ("mysql", "decimal(4)", 9999),
+        ("postgresql", "bigint", 2**63 - 1),
+        ("postgresql", "numeric(9,2)", 9_999_999),
+        ("oracle", "NUMBER(6)", 999_999),
+        ("sqlserver", "tinyint", 255),
+    ]
+)
+def test_the_highest_number_of_a_key(source: str, type: str, number: int) -> None:
+    system = find(source)
+    assert highest(system, system.parse_type(type)) == number
