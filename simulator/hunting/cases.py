@@ -34,7 +34,6 @@ def cases(
     seed: int,
     *,
     snapshots: bool,
-    one_partition: bool = False,
     faults: Sequence[str] = AT_LEAST_ONCE,
 ) -> Iterator[Case]:
     """Cases without end: first the begin of each base as it is, then other seeds, turns, numbers of rows, partitions,
@@ -47,7 +46,7 @@ def cases(
         number += 1
         draw, draw_stream = partial(_draw, seed, number), partial(_draw, seed, -(number // CASES_OF_ONE))
         base = bases[draw_stream("base", len(bases))]
-        partitions = 1 if one_partition else PARTITIONS[draw("partitions", len(PARTITIONS))]
+        partitions = PARTITIONS[draw("partitions", len(PARTITIONS))]
         near = is_script(base.scenario) or draw("near", 2) == 0
         yield replace(
             base,

@@ -16,7 +16,7 @@ from simulator.hunting.cases import AT_LEAST_ONCE, cases
 from simulator.hunting.consumer import Command, Consumer, Function, PythonConsumer
 from simulator.hunting.history import history_of
 from simulator.hunting.shrink import shrink
-from simulator.hunting.trial import Failure, try_case, words_of
+from simulator.hunting.trial import Failure, UnfitCase, try_case, words_of
 from simulator.model import READ
 from simulator.truth.verify.cells import parse_tolerance
 
@@ -98,7 +98,6 @@ def search(
     minutes: float = 2.0,
     rounds: int | None = None,
     jobs: int | None = None,
-    one_partition: bool = False,
     faults: Sequence[str] = AT_LEAST_ONCE,
     tolerate: Sequence[str] = (),
     report: Report = lambda tried, failure: None,
@@ -106,17 +105,15 @@ def search(
     """The hunt for cases of these bases; `jobs` of them run at once if the consumer allows. Raises UsageError."""
     tolerances = [parse_tolerance(text) for text in tolerate]
     sends_rows = all(history_of(base).job.codec.sends(READ) for base in bases)
-    unending = cases(bases, seed, snapshots=sends_rows, one_partition=one_partition, faults=faults)
-    proposed = islice(unending, rounds)
+    proposed = islice(cases(bases, seed, snapshots=sends_rows, faults=faults), rounds)
     jobs = (jobs or os.cpu_count() or 1) if consumer.concurrent else 1
     end, tried, first = time.monotonic() + 60 * minutes, 0, None
 
     def outcome(case: Case) -> tuple[Case, Failure | None]:
         try:
-            history_of(case)
-        except UsageError:  # a proposed number of rows that does not fit
+            return case, try_case(case, consumer, tolerances)
+        except UnfitCase:  # a proposed number of rows
             return case, None
-        return case, try_case(case, consumer, tolerances)
 
     with ThreadPoolExecutor(jobs) as pool:
         for case, failure in _in_waves(pool, outcome, proposed, jobs):
@@ -143,8 +140,7 @@ def search(
         return True
 
     smallest = shrink(case, fails)
-    last = try_case(smallest, consumer, tolerances) or latest[0]
-    return Found(smallest, last, words_of(smallest, last), tried)
+    return Found(smallest, latest[0], words_of(smallest, latest[0]), tried)
 
 
 def _in_waves(

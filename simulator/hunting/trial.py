@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from simulator.errors import SinkError
+from simulator.errors import SinkError, UsageError
 from simulator.hunting.case import Case
 from simulator.hunting.consumer import Consumer, ConsumerEnded, Output
 from simulator.hunting.history import History, history_of
@@ -23,6 +23,10 @@ ENDED: Final = "ended"
 _ONE = Lock()  # streams are read by one thread at a time
 
 
+class UnfitCase(UsageError):
+    """The scenario of a case, or its settings, cannot be run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What a consumer did wrong: its kind, and a sentence that names the first wrong row, or the error."""
@@ -32,10 +36,13 @@ class Failure:
 
 
 def try_case(case: Case, consumer: Consumer, tolerances: Sequence[Tolerance]) -> Failure | None:
-    """The failure of a consumer in a case; None: its tables are right, or no consumer could be right. Raises
-    UsageError."""
+    """The failure of a consumer in a case; None: its tables are right, or no consumer could be right. Raises UnfitCase
+    and, for mistakes of the consumer, UsageError."""
     with _ONE:
-        history = history_of(case)
+        try:
+            history = history_of(case)
+        except UsageError as error:
+            raise UnfitCase(str(error)) from error
         if not len(history.arrived) or not history.is_survivable:
             return None
         tables = history.expected_tables
