@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +38,19 @@ class RowState:
     kind: Kind
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
+
+
+def blocks_back(stream: Stream, turn: int, most: int) -> Iterator[tuple[int, int]]:
+    """The blocks [first, stop) of whole transactions before a turn, the latest first, `most` of them at most."""
+    stop, step = turn, stream.block_turns
+    for _ in range(most):
+        if stop <= 0:
+            break
+        first = stream.border(max(0, (stop - 1) // step * step))
+        if first >= stop:
+            first = stream.border(max(0, first - step))
+        yield first, stop
+        stop = first
 
 
 class Causes:
@@ -96,15 +109,9 @@ class Causes:
     def _history(self, key: Cells, found: Cells | None) -> tuple[list[RowState], int]:
         """Changes of a row, newest first, and the turn at which the search ended: at the consumer's state, at the row's
         first change, or at the limit."""
-        step = self._stream.block_turns
         stop, states = self._turn, list[RowState]()
-        for _ in range(MOST_BLOCKS):
-            if stop <= 0:
-                break
-            first = self._stream.border(max(0, (stop - 1) // step * step))
-            if first >= stop:
-                first = self._stream.border(max(0, first - step))
-            own = [state for batch in self._batches(first, stop) for state in self._states(batch, key)]
+        for first, end in blocks_back(self._stream, self._turn, MOST_BLOCKS):
+            own = [state for batch in self._batches(first, end) for state in self._states(batch, key)]
             states += sorted(own, key=lambda state: state.order, reverse=True)
             stop = first
             if found is None and states:

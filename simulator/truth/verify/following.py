@@ -20,7 +20,7 @@ from simulator.batch import ChangeBatch
 from simulator.errors import SinkError, UsageError
 from simulator.run.job import Job
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.causes import Causes
+from simulator.truth.verify.causes import Causes, blocks_back
 from simulator.truth.verify.cells import Hashes, Tolerance
 from simulator.truth.verify.consumed import Consumed, open_table
 from simulator.truth.verify.findings import EXAMPLES
@@ -240,14 +240,8 @@ class Follower:
 
     def _span_of_changes(self) -> tuple[int, int] | None:
         """The transaction of the newest change that is visible; None if none is."""
-        stop, step = self._turn, self._stream.block_turns
         changes: list[Shown] = []
-        for _ in range(MOST_BLOCKS):
-            if stop <= 0:
-                break
-            first = self._stream.border(max(0, (stop - 1) // step * step))
-            if first >= stop:
-                first = self._stream.border(max(0, first - step))
+        for first, stop in blocks_back(self._stream, self._turn, MOST_BLOCKS):
             for number, followed in enumerate(self._tables):
                 for batch, side in self._images(followed, first, stop):
                     visible = np.isin(side.pairs, followed.came.pairs) & (batch.after is not None)
@@ -255,8 +249,7 @@ class Follower:
                     rows = zip(*(column.tolist() for column in columns), strict=True)
                     is_delete = batch.after is None
                     changes += [Shown(o, turn, key, is_visible, number, is_delete) for o, turn, key, is_visible in rows]
-            stop = first
-            if (turn := _newest(sorted(changes, reverse=True), ended=stop <= 0)) is not None:
+            if (turn := _newest(sorted(changes, reverse=True), ended=first <= 0)) is not None:
                 return self._before(turn), min(self._stream.border(turn + 1), self._turn)
         return None
 
