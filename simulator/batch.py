@@ -126,6 +126,14 @@ class Delta:
     rows: Ints
     values: pa.Array
 
+    def slots(self, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """For each of `count` rows of the batch: its own number, -1 where it is one of `rows`; and its number among
+        `rows`, -1 where it is none."""
+        same, changed = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
+        same[self.rows] = -1
+        changed[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        return same, changed
+
 
 # A column of an update's before image: the whole column; the rows that may differ; None if equal to the after image;
 # ABSENT if the log did not hold it.

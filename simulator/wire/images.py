@@ -84,10 +84,7 @@ class Images:
         """The members of a column before an update, some rows of which differ from those after it: long texts are not
         assembled in a column first."""
         count = len(self.batch)
-        changed = np.full(count, -1, dtype=np.int32)
-        changed[old.rows] = np.arange(len(old.rows), dtype=np.int32)
-        same = np.arange(count, dtype=np.int32)
-        same[old.rows] = -1
+        same, changed = old.slots(count)
         return [
             Choice(self._member(lead, column, self._text("after", column)), same, "", count),
             Choice(self._member(lead, column, self._escaped(column, old.values)), changed, "", len(old.rows)),

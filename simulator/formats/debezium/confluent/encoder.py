@@ -117,10 +117,7 @@ class _Images:
     def _two_states(self, i: int, old: Delta) -> list[Piece]:
         """A column of texts before an update, some rows of which differ from those after it."""
         count = len(self.batch)
-        changed = np.full(count, -1, dtype=np.int32)
-        changed[old.rows] = np.arange(len(old.rows), dtype=np.int32)
-        same = np.arange(count, dtype=np.int32)
-        same[old.rows] = -1
+        same, changed = old.slots(count)
         return [
             Choice(self._of_after(i), same, b"", count),
             Choice(self._of(i, old.values), changed, b"", len(old.rows)),
