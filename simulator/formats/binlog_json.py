@@ -71,7 +71,7 @@ def document(text: str) -> str:
 def _write(value: Any, out: list[str]) -> None:
     if isinstance(value, _Pairs) and value and value[0][0] == typed_json.MARK:
         scalar = value[0][1]
-        out.append(scalar if isinstance(scalar, _Number) else _string(scalar))
+        out.append("null" if scalar is None else scalar if isinstance(scalar, _Number) else _string(scalar))
     elif isinstance(value, _Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):

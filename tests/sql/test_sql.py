@@ -359,3 +359,24 @@ def test_documents_are_printed_as_the_server_does_but_by_readers_of_its_log(tmp_
         assert rows
         printed = server if snapshot else text
         assert all(printed.encode() in row for row in rows[: len(rows) - 1 if snapshot else None]), rows
+
+
+@pytest.mark.parametrize(
+    ("format", "empty"),
+    [
+        ("canal-json", b'"j":""'),
+        ("cloudcanal-canal-json", b'"j":"null"'),
+        ("debezium-json,value.converter.schemas.enable=false", b'"j":"{}"'),
+        ("maxwell-json", b'"j":null'),
+    ],
+)
+def test_a_document_that_ignore_leaves_without_a_byte(tmp_path: Path, format: str, empty: bytes) -> None:
+    """The server prints it as null; readers of its log differ. A null that was written is one for all."""
+    script = tmp_path / "s.sql"
+    script.write_text(
+        "create database d; use d; create table t(id int primary key, j json not null);"
+        "insert ignore into t values (1, default); insert into t values (2, 'null');"
+    )
+    rows = [m.value or b"" for m in messages(str(script), format, limit=None) if b'"j":' in (m.value or b"")][-2:]
+    assert empty in rows[0]
+    assert (b'"j":null' if format == "maxwell-json" else b'"j":"null"') in rows[1]

@@ -28,7 +28,7 @@ _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F,
 _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # Documents without escapes, controls and doubles look the same in both (the pattern may match a number in a string).
 # A blank before a bracket or comma marks a scalar whose type the text does not show (see `typed_json`).
-_SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
+_SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)|^null $"
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _ESCAPES_114 = {ord(k): _NAMED[k] for k in '"\\'}
 
@@ -50,6 +50,8 @@ def canal_text(text: str, version: str) -> str:
     >>> canal_text('{"a": 1e20, "b\\"c": "x\\u0001"}', "1.1.8")
     '{"a": 1.0E20, "b\\"c": "x\\u0001"}'
     """
+    if text == typed_json.EMPTY:
+        return ""
     if typed_json.is_typed(text):
         text = typed_json.marks_as_objects(text)
     out: list[str] = []

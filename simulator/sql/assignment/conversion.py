@@ -15,6 +15,7 @@ from simulator.carriers import PARTIAL_DAYS
 from simulator.model import ColumnType
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import typed_json
 from simulator.sql.assignment.numbers import store_bit, store_decimal, store_float, store_integer, store_year
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.assignment.temporal import ZERO_US, store_date, store_datetime, store_time
@@ -144,7 +145,7 @@ def implicit_default(type: ColumnType) -> Any:
         return Decimal(0).scaleb(-mysql_table.precision_scale(type)[1])
     if family == "binary":
         return b"\0" * (type.length or 0) if type.name == "binary" else b""
-    return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
+    return {"float": 0.0, "text": "", "json": typed_json.EMPTY, "enum": 1, "geometry": b""}.get(family, 0)
 
 
 # The width of integer types that are typed without one.

@@ -87,6 +87,8 @@ def _typed(value: Any) -> Any:
     if isinstance(value, dict):
         if typed_json.MARK in value:
             scalar = value[typed_json.MARK]
+            if scalar is None:
+                return None
             return Decimal(scalar) if isinstance(scalar, JsonNumber) else Temporal("date", date_of(scalar))
         return {key: _typed(item) for key, item in value.items()}
     return value

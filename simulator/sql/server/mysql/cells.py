@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType, Table
-from simulator.sources.mysql import type_table
+from simulator.sources.mysql import type_table, typed_json
 from simulator.sql.assignment.temporal import ZERO_US
 from simulator.sql.server.mysql.binlog import Bytes, Rows
 from simulator.sql.server.mysql.json_binary import document
@@ -121,7 +121,8 @@ def _blob(data: Bytes, meta: int, type: ColumnType) -> Any:
 
 
 def _json(data: Bytes, meta: int, type: ColumnType) -> str:
-    return documents.text_of(document(data.take(data.number(meta))))
+    raw = data.take(data.number(meta))
+    return documents.text_of(document(raw)) if raw else typed_json.EMPTY
 
 
 _CELLS: Final[dict[int, Cell]] = {

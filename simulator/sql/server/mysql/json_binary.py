@@ -20,8 +20,8 @@ _DATES: Final = {10: "date", 7: "datetime", 12: "datetime"}
 
 
 def document(raw: bytes) -> Any:
-    """The value of a JSON column; an empty one, which IGNORE may store, is null."""
-    return _value(raw[0], raw, 1) if raw else None
+    """The value of a JSON column."""
+    return _value(raw[0], raw, 1)
 
 
 def _value(code: int, raw: bytes, at: int) -> Any:

@@ -26,7 +26,7 @@ from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells, temporal
 from simulator.formats.debezium.values.cells import Converted, each, number_cell, text_cell
 from simulator.model import Column, ColumnType
-from simulator.sources.mysql import type_table
+from simulator.sources.mysql import type_table, typed_json
 from simulator.sources.source import Source
 from simulator.text import mysql as mysql_text
 from simulator.text.base64 import number_bytes
@@ -96,8 +96,11 @@ class Converters:
             case "set":
                 return connect.labels("EnumSet", _allowed(type)), _labels(type, mysql_text.set_labels)
             case "json" if not has_text_documents(self.source):
-                text = partial(snapshot_text, old=self.source.version == "5.7") if snapshot else binlog_text
-                return connect.JSON, text_cell(text, escaped=True)
+                if snapshot:
+                    return connect.JSON, text_cell(
+                        partial(snapshot_text, old=self.source.version == "5.7"), escaped=True
+                    )
+                return connect.JSON, text_cell(_documents, escaped=True)
             case "geometry" if type.name == "point":
                 return connect.POINT, text_cell(each(point), quoted=False)
             case "geometry":
@@ -160,6 +163,11 @@ def adjusted(array: pa.Array) -> pa.Array:
         moved[row] = (day.replace(year=day.year + (2000 if day.year < 70 else 1900)).toordinal() + FIRST_DAY - 1) * unit
         moved[row] += rest
     return primitive(moved, array.type, nulls_of(array))
+
+
+def _documents(array: pa.Array) -> pa.Array:
+    """Documents of the log; the one without a byte becomes an object."""
+    return binlog_text(pc.if_else(pc.equal(array, typed_json.EMPTY), "{}", array))
 
 
 def _absent(schema: Schema) -> str:
