@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -29,7 +29,8 @@ from simulator.truth.known import KnownRows
 from simulator.truth.rows import Row, changes, tables_before
 from simulator.truth.verify.cells import find_preset, parse_tolerance
 from simulator.truth.verify.findings import EXAMPLES, Verdict
-from simulator.truth.verify.positions import compare_tables, expected_tables, only
+from simulator.truth.verify.following import Follower, Patience, parse_patience
+from simulator.truth.verify.positions import compare_tables, expected_tables, only, opened
 from simulator.truth.verify.positions import verify_tables as verify_places
 from simulator.truth.verify.tables import ExpectedTable, TableVerdict
 from simulator.truth.verify.verify import Expectation, verify_job
@@ -210,6 +211,9 @@ def verify_tables(
     allow_undocumented: bool = False,
     tolerate: Sequence[str] = (),
     preset: str | None = None,
+    follow: str | None = None,
+    quiet: str | None = None,
+    reached: str | None = None,
     examples: int = EXAMPLES,
 ) -> list[TableVerdict]:
     """Whether a consumer's tables hold the rows before turn `at` (None: those at the end of a script): a verdict each.
@@ -218,8 +222,12 @@ def verify_tables(
     folder of them, `sqlite:FILE`, `mysql://USER@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE`. With a `format`, what
     its messages lose is not expected. `tolerate` compares columns less strictly: `total=round:2`, `*_at=ms`,
     `orders.note=trim`, `seen_at=zone:+08:00`, `name=nocase`, `loaded_at=ignore`;
-    `preset` allows what the types of a sink cannot hold: `connect-jdbc`, `flink`, `doris`, `clickhouse`. Raises
-    UsageError for tables and columns that are not there, SinkError.
+    `preset` allows what the types of a sink cannot hold: `connect-jdbc`, `flink`, `doris`, `clickhouse`.
+
+    With `follow`, the longest wait (`10m`), the consumer may still run: its tables are read until they are right or
+    unchanged for `quiet` (`30s`), and verdicts tell rows that wait for later changes (`behind`) from wrong ones.
+    `reached` names the column that says what is applied: `turn:COLUMN` or `time:COLUMN`; default: the newest change
+    that is visible. Raises UsageError for tables and columns that are not there, SinkError.
     """
     check_whole("at", at)
     check_whole("examples", examples)
@@ -227,7 +235,8 @@ def verify_tables(
     subject = _subject(scenario, format or "", source, seed, settings, "kafka", allow_undocumented)
     job = job_of(subject) if format else changes_of(subject)
     tolerances = [*([] if preset is None else [find_preset(preset)]), *map(parse_tolerance, tolerate)]
-    return verify_places(job, places, at, tolerances=tolerances, examples=examples)
+    patience = _patience(follow, quiet, reached)
+    return verify_places(job, places, at, tolerances=tolerances, patience=patience, examples=examples)
 
 
 @dataclass(frozen=True)
@@ -263,7 +272,8 @@ class Simulation:
         After a snapshot these are all rows of the tables, else those that a change was about (of a table without a key:
         those that look like one of a change).
         """
-        sent = None if self.plan.snapshot else self._sent()
+        assert self.plan.stop is not None
+        sent = None if self.plan.snapshot else self._sent(self.plan.stop)
         return {
             str(table.id): [
                 row for row in rows if sent is None or _key(table.primary_key, row) in sent.get(table.id, ())
@@ -287,17 +297,32 @@ class Simulation:
         deliver(self.job, self._batches, to)
 
     def verify(
-        self, output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]], *, tolerate: Sequence[str] = ()
+        self,
+        output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]],
+        *,
+        tolerate: Sequence[str] = (),
+        follow: str | None = None,
+        quiet: str | None = None,
+        reached: str | None = None,
     ) -> list[TableVerdict]:
         """Whether a consumer that began with nothing holds the right rows after all messages: a verdict for each table.
 
         `output` is a folder or database that has all tables (see `verify_tables`), or rows by table (`shop.orders`, or
-        `orders`) as mappings, whose values are texts as the database's client prints them, or Python's. `tolerate` is
-        as `verify_tables` has it. Raises UsageError for tables and columns that are not there, SinkError.
+        `orders`) as mappings, whose values are texts as the database's client prints them, or Python's. `tolerate`,
+        `follow`, `quiet` and `reached` are as `verify_tables` has them. Raises UsageError for tables and columns that
+        are not there, SinkError.
         """
         tolerances = [parse_tolerance(text) for text in tolerate]
-        assert self.plan.stop is not None
-        return compare_tables(self.job.stream, self.plan.stop, expected_of(self), output, tolerances)
+        patience, stream, stop = _patience(follow, quiet, reached), self.job.stream, self.plan.stop
+        assert stop is not None
+        if patience is None:
+            return compare_tables(stream, stop, expected_of(self), output, tolerances)
+        if isinstance(output, Mapping):
+            raise UsageError("follow is about tables that a consumer writes to: name their folder or database.")
+        tables = opened([str(output)], expected_of(self))
+        known = KnownRows(self.job.format, self.job.codec, self.job.unsent)
+        before = partial(expected_of, self)
+        return Follower(stream, stop, tables, before, known=known, tolerances=tolerances, patience=patience).follow()
 
     def _is_sent(self, keys: set[Key], names: tuple[str, ...]) -> Callable[[ExpectedTable, Sequence[Any]], list[bool]]:
         def mask(table: ExpectedTable, arrays: Sequence[Any]) -> list[bool]:
@@ -307,12 +332,12 @@ class Simulation:
 
         return mask
 
-    def _sent(self) -> dict[TableId, set[Key]]:
-        """The keys of the rows that changes left behind, under the last names of their tables."""
+    def _sent(self, turn: int) -> dict[TableId, set[Key]]:
+        """The keys of the rows that changes before a turn left behind, under the last names of their tables."""
         keys: dict[TableId, set[Key]] = {}
         items: list[RowChange | SchemaChange] = [*self.changes]
         items += [event for block in self._blocks for event in block.events if isinstance(event, SchemaChange)]
-        for item in sorted(items, key=lambda item: item.order):
+        for item in sorted((item for item in items if item.order.turn < turn), key=lambda item: item.order):
             if isinstance(item, RowChange):
                 if item.after is not None:
                     keys.setdefault(item.table, set()).add(_key(item.key, item.after))
@@ -339,15 +364,16 @@ class Simulation:
         return None if self.typed else self.job.stream.source
 
 
-def expected_of(run: Simulation) -> list[ExpectedTable]:
-    """The rows of `Simulation.expected` in columns, as far as a consumer of the format can know them."""
+def expected_of(run: Simulation, turn: int | None = None) -> list[ExpectedTable]:
+    """The rows of `Simulation.expected` in columns, as far as a consumer of the format can know them; those before an
+    earlier turn, if it is given."""
     assert run.plan.stop is not None
-    known = KnownRows(run.job.format, run.job.codec, run.job.unsent)
-    tables = expected_tables(run.job.stream, run.plan.stop, known)
+    turn = run.plan.stop if turn is None else turn
+    tables = expected_tables(run.job.stream, turn, KnownRows(run.job.format, run.job.codec, run.job.unsent))
     if run.plan.snapshot:
         return tables
-    sent = run._sent()
-    return [only(table, run._is_sent(sent.get(table.id, set()), run.keys[str(table.id)])) for table in tables]
+    sent, keys = run._sent(turn), run.keys
+    return [only(table, run._is_sent(sent.get(table.id, set()), keys.get(str(table.id), ()))) for table in tables]
 
 
 def deliver(job: Job, batches: Iterable[MessageBatch], to: str | Sink) -> None:
@@ -394,6 +420,15 @@ def _subject(
         scenario, format, source, seed, tuple(texts), start, broker, allow_undocumented, force=force,
         sql_engine=sql_engine, faults=faults,
     )  # fmt: skip
+
+
+def _patience(follow: str | None, quiet: str | None, reached: str | None) -> Patience | None:
+    """How tables are followed; None: they are not. Raises UsageError."""
+    if follow is not None:
+        return parse_patience(follow, quiet, reached)
+    if quiet is not None or reached is not None:
+        raise UsageError("quiet and reached go with follow, the longest wait.")
+    return None
 
 
 def _path(given: str | Path | None) -> Path | None:

@@ -101,16 +101,24 @@ class Cdc:
             raise AssertionError("\n".join([lead, *shown]))
 
     def verify(
-        self, output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]], *, tolerate: Iterable[str] = ()
+        self,
+        output: str | Path | Mapping[str, Iterable[Mapping[str, Any]]],
+        *,
+        tolerate: Iterable[str] = (),
+        follow: str | None = None,
+        quiet: str | None = None,
+        reached: str | None = None,
     ) -> None:
         """Fail unless a consumer's tables hold the expected rows, of all tables; the failure names rows and causes.
 
         `output` is a folder of files (`orders.parquet`, `.csv`, `.jsonl`), a database (`sqlite:FILE`, `mysql://…`,
         `postgresql://…`), or rows by table. `tolerate` compares columns less strictly: `total=round:2`, `*_at=ms`.
+        A consumer that still runs is waited for with `follow="60s"`, at most so long; `quiet` and `reached` are as
+        `simulator.verify_tables` has them.
         """
         __tracebackhide__ = True
         with _sentences():
-            verdicts = self._run.verify(output, tolerate=list(tolerate))
+            verdicts = self._run.verify(output, tolerate=list(tolerate), follow=follow, quiet=quiet, reached=reached)
         wrong = [str(verdict) for verdict in verdicts if not verdict.ok]
         if wrong:
             raise AssertionError("\n".join(wrong))

@@ -37,12 +37,17 @@ def test_a_stream_of_one_line(command: Command, tmp_path: Path) -> None:
 
 
 def test_what_is_no_message_is_said_and_shown(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin = SimpleNamespace(buffer=io.BytesIO(b'{"x":1}\nnull\n'))
-    monkeypatch.setattr(sys, "stdin", stdin)
-    done = command("decode", "-", "-f", "canal-json", status=1)
-    first, second, third = done.out.splitlines()
-    assert first.startswith("-- these 7 bytes are no message of canal-json: ")
-    assert (second, third) == ('{"x":1}', "-- (no value: a tombstone)")
+    """The messages before and behind it are printed, and the last sentence counts."""
+    good = b'{"data":[{"id":"1"}],"es":1000,"old":null,"pkNames":["id"],"table":"t","type":"INSERT"}'
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\n".join([good, b'{"x":1}', b"null", good]))))
+    done = command("decode", "-", "-f", "canal-json", status=2)
+    lines = done.out.splitlines()
+    assert [line for line in lines if line.startswith("-- ")][::3] == ["-- INSERT t"] * 2
+    place = next(number for number, line in enumerate(lines) if line.startswith("-- these 7 bytes are no message of"))
+    assert lines[place + 1 : place + 3] == ['{"x":1}', "-- (no value: a tombstone)"]
+    sentence = "cdcsim: 1 of 4 messages of standard input are not canal-json; the first is number 2: "
+    assert done.err.startswith(sentence)
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

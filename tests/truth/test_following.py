@@ -6,7 +6,9 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -14,8 +16,11 @@ from command import Command
 
 import simulator
 from simulator.library import Simulation
+from simulator.pytest_plugin import Cdc
 from simulator.run.job import open_job
-from simulator.truth.verify.following import Follower, Progress, Reached
+from simulator.truth.known import KnownRows
+from simulator.truth.verify.following import Follower, Patience, Progress, Reached
+from simulator.truth.verify.positions import expected_tables, opened
 from simulator.truth.verify.tables import TableVerdict, WrongRow
 
 FORMAT = "dts-canal-json,frac=pad,timestamp_zone=UTC"
@@ -58,9 +63,7 @@ class Consumer:
         return bool(messages)
 
 
-def followed(
-    consumer: Consumer, file: Path, *, steps: int, reached: Reached | None = None, **options: Any
-) -> tuple[TableVerdict, list[Progress]]:
+def followed(consumer: Consumer, file: Path, *, steps: int, **patience: Any) -> tuple[TableVerdict, list[Progress]]:
     """The verdict on a consumer that applies 400 messages between two readings, for some steps. Time is simulated: a
     second a reading."""
     job = open_job("crud", FORMAT, settings=[f"{name}={value}" for name, value in SETTINGS.items()])
@@ -71,7 +74,9 @@ def followed(
         if next(left, None) is not None:
             consumer.apply(400)
 
-    follower = Follower(job, [f"users=sqlite:{file}"], TURN, reached=reached, **options)
+    before = partial(expected_tables, job.stream, known=KnownRows(job.format, job.codec))
+    tables = opened([f"users=sqlite:{file}"], before(TURN))
+    follower = Follower(job.stream, TURN, tables, before, patience=Patience(**patience))
     progress: list[Progress] = []
     (verdict,) = follower.follow(progress.append, clock=lambda: float(next(ticks)), sleep=sleep)
     return verdict, progress
@@ -146,3 +151,34 @@ def test_the_time_is_bounded(run: Simulation, file: Path, command: Command) -> N
     ):
         assert words in command("verify", *arguments, *place, *wrong, status=2).err
     assert "go with --follow" in command("verify", *arguments[:-1], *place, "--quiet", "3s", status=2).err
+
+
+def test_the_library_waits_for_a_consumer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A consumer that began with nothing, without a snapshot: half of it is lag and no loss, and then it goes on."""
+    monkeypatch.setattr("simulator.truth.verify.following.PAUSE_SECS", 0.01)
+    cdc = Cdc("crud", FORMAT, turns=900, limit=None, settings=SETTINGS)
+    run, file = simulator.simulate("crud", FORMAT, turns=900, settings=SETTINGS), tmp_path / "consumer.db"
+    consumer, place = Consumer(run, file, lambda *_: False), f"sqlite:{file}"
+    consumer.apply(450)
+    for reached in (None, "turn:turn_"):
+        (verdict,) = run.verify(place, follow="1ms", reached=reached)
+        assert verdict.behind > 50, str(verdict)
+        assert not verdict.counts, str(verdict)
+    with pytest.raises(AssertionError, match="rows wait for changes from turn"):
+        cdc.verify(place, follow="1ms")
+    thread = Thread(target=lambda: all(iter(lambda: consumer.apply(50), False)))
+    thread.start()
+    cdc.verify(place, follow="10m", quiet="10m")
+    thread.join()
+    options: dict[str, Any] = {"format": FORMAT, "settings": SETTINGS, "at": 900, "follow": "1ms"}
+    assert [verdict.ok for verdict in simulator.verify_tables("crud", place, **options)] == [False]  # no snapshot
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"quiet": "1s"}, "quiet and reached go with follow"),
+        ({"follow": "soon"}, "write a time"),
+        ({"follow": "1s", "reached": "turn_"}, "write turn:COLUMN"),
+    ]
+    for more, words in wrong:
+        with pytest.raises(simulator.UsageError, match=words):
+            run.verify(place, **more)
+    with pytest.raises(simulator.UsageError, match="name their folder or database"):
+        run.verify({"users": []}, follow="1s")

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @without_verdict
 def decode(origin: str, format: str, count: int | None, source: str | None) -> int:
     """Print messages of files, a topic or standard input for people, also those of the real product: what each says,
-    and its value indented; Avro is decoded. Exit status 1 if one is no message of the format.
+    and its value indented; Avro is decoded. Messages that are none of the format are shown as they are; the exit status
+    is then 2, after all others are printed.
 
     \b
     cdcsim decode messages.jsonl -f canal-json
@@ -47,10 +48,11 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     codec = formats.open_codec(format, system, allow_undocumented=source is not None)
     container = codec.layout.container
     prefix = 0 if container is None else container.framing
-    wrong = 0
+    number = wrong = 0
+    first = ""
     reader = open_reader(origin, prefix_bytes=prefix, binary=name.binary)
     try:
-        for place, message in islice(_messages(reader), count):
+        for number, (place, message) in enumerate(islice(_messages(reader), count), 1):
             value = message["value"]
             head = _head(place, message, codec)
             if value is None:
@@ -61,12 +63,18 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
                 said = "; ".join(map(_said, decoded(format, value)))
                 text = readable(value_text(value, codec))
             except UsageError as error:
-                wrong += 1
                 said, text = str(error).rstrip("."), value.decode(errors="backslashreplace")
+                wrong += 1
+                first = first or f"number {number:,}: {said.partition(f' of {format}: ')[2]}"
             click.echo(f"-- {head}{said}\n{text}")
     finally:
         reader.close()
-    return 1 if wrong else 0
+    if wrong:
+        raise UsageError(
+            f"{wrong:,} of {number:,} messages of {reader.name} are not {format}; the first is {first}. Give the format"
+            " and options of their writer, or see what else writes there."
+        )
+    return 0
 
 
 def _messages(reader: Reader) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,10 +24,7 @@ from simulator.errors import UsageError
 from simulator.run.request import Subject
 
 if TYPE_CHECKING:
-    from simulator.run.job import Job
-    from simulator.truth.verify.cells import Tolerance
     from simulator.truth.verify.findings import Verdict
-    from simulator.truth.verify.tables import TableVerdict
 
 
 @dataclass(frozen=True)
@@ -169,8 +165,10 @@ def _verify_tables(
 ) -> int:
     import orjson
 
+    from simulator.cli.progress import Line
     from simulator.run.job import changes_of
     from simulator.truth.verify.cells import find_preset, parse_tolerance
+    from simulator.truth.verify.following import parse_patience
     from simulator.truth.verify.positions import verify_tables
 
     if subject.format:
@@ -180,41 +178,24 @@ def _verify_tables(
         report_errors(job.stream)
     tolerances, presets = allowed
     parsed = [*map(find_preset, presets), *map(parse_tolerance, tolerances)]
+    patience = None
     if following.follow:
-        verdicts = _follow(job, places, at, parsed, following)
+        patience = parse_patience(following.timeout, following.quiet, following.reached)
     elif following != Following():
         raise UsageError("--reached, --quiet and --timeout go with --follow.")
-    else:
-        verdicts = verify_tables(job, places, at, tolerances=parsed)
+    line = Line()
+    try:
+        verdicts = verify_tables(
+            job, places, at, tolerances=parsed, patience=patience, watch=lambda progress: line.write(progress.__str__)
+        )
+    finally:
+        line.end()
     if report is not None:
         facts = {"ok": all(each.ok for each in verdicts), "tables": [each.as_dict() for each in verdicts]}
         report.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str) + b"\n")
     for verdict in verdicts:
         click.echo(str(verdict))
     return 0 if all(verdict.ok for verdict in verdicts) else 1
-
-
-def _follow(
-    job: Job, places: tuple[str, ...], at: int | None, tolerances: Sequence[Tolerance], following: Following
-) -> list[TableVerdict]:
-    from simulator.cli.progress import Line
-    from simulator.run.pacing import parse_duration
-    from simulator.truth.verify.following import QUIET_SECS, TIMEOUT_SECS, Follower, parse_reached
-
-    follower = Follower(
-        job,
-        places,
-        at,
-        tolerances=tolerances,
-        reached=None if following.reached is None else parse_reached(following.reached),
-        quiet_secs=QUIET_SECS if following.quiet is None else parse_duration(following.quiet, "--quiet"),
-        timeout_secs=TIMEOUT_SECS if following.timeout is None else parse_duration(following.timeout, "--timeout"),
-    )
-    line = Line()
-    try:
-        return follower.follow(lambda progress: line.write(lambda: str(progress)))
-    finally:
-        line.end()
 
 
 def print_verdict(verdict: Verdict, report: Path | None) -> int:

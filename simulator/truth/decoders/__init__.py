@@ -71,8 +71,10 @@ def items_of(decoder: Decoder, message: Any) -> list[Item]:
     """Contents of a parsed message. Raises ValueError."""
     try:
         return list(decoder.items(message))
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"a member is missing or has another type: {error!r}") from None
+    except KeyError as error:
+        raise ValueError(f"it has no member {error}") from None
+    except (TypeError, AttributeError, IndexError):
+        raise ValueError("a member has another type than in this format") from None
 
 
 def changes(format: str, value: bytes) -> list[Change]:

@@ -54,13 +54,23 @@ class Mark:
 
 Item: TypeAlias = Change | Statement | Mark
 
+
+class _Operations(dict[str, Kind]):
+    """Operations by words; another word is a ValueError, as in all that is no message."""
+
+    def __missing__(self, word: object) -> Kind:
+        raise ValueError(f"its operation is {word!r}")
+
+
 # Operations by the words that the products use.
-OPERATIONS: Final[Mapping[str, Kind]] = {
-    **{"INSERT": INSERT, "ins": INSERT, "c": INSERT, "i": INSERT},
-    **{"UPDATE": UPDATE, "upd": UPDATE, "u": UPDATE},
-    **{"DELETE": DELETE, "del": DELETE, "d": DELETE},
-    **{"INIT": READ, "ROW": READ, "r": READ},
-}
+OPERATIONS: Final[Mapping[str, Kind]] = _Operations(
+    {
+        **{"INSERT": INSERT, "ins": INSERT, "c": INSERT, "i": INSERT},
+        **{"UPDATE": UPDATE, "upd": UPDATE, "u": UPDATE},
+        **{"DELETE": DELETE, "del": DELETE, "d": DELETE},
+        **{"INIT": READ, "ROW": READ, "r": READ},
+    }
+)
 
 # Part of a row that an image has, if not all of it.
 CHANGED: Final = "changed columns"

@@ -18,13 +18,13 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.errors import SinkError, UsageError
-from simulator.run.job import Job
+from simulator.run.pacing import parse_duration
+from simulator.stream.engine.block import Stream
 from simulator.truth.known import KnownRows
 from simulator.truth.verify.causes import Causes, blocks_back
 from simulator.truth.verify.cells import Hashes, Tolerance
-from simulator.truth.verify.consumed import Consumed, open_table
+from simulator.truth.verify.consumed import Consumed
 from simulator.truth.verify.findings import EXAMPLES
-from simulator.truth.verify.positions import border_of, expected_tables, pairs_of
 from simulator.truth.verify.tables import Comparer, ExpectedTable, Side, TableVerdict, WrongRow
 
 QUIET_SECS: Final = 30.0
@@ -54,6 +54,24 @@ def parse_reached(text: str) -> Reached:
             f"--reached {text}: write turn:COLUMN for a column with turns, or time:COLUMN for one with commit times."
         )
     return Reached(column, word == "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long tables are followed, and how their consumer says what it has applied (None: by visible changes)."""
+
+    timeout_secs: float = TIMEOUT_SECS
+    quiet_secs: float = QUIET_SECS
+    reached: Reached | None = None
+
+
+def parse_patience(timeout: str | None, quiet: str | None, reached: str | None) -> Patience:
+    """Parses durations (`10m`) and `turn:COLUMN` or `time:COLUMN`; None: the default. Raises UsageError."""
+    return Patience(
+        TIMEOUT_SECS if timeout is None else parse_duration(timeout, "--timeout"),
+        QUIET_SECS if quiet is None else parse_duration(quiet, "--quiet"),
+        None if reached is None else parse_reached(reached),
+    )
 
 
 @dataclass(slots=True)
@@ -101,45 +119,47 @@ class Follower:
 
     def __init__(
         self,
-        job: Job,
-        places: Sequence[str],
-        turn: int | None,
+        stream: Stream,
+        turn: int,
+        tables: Sequence[tuple[ExpectedTable, Consumed]],
+        tables_before: Callable[[int], Sequence[ExpectedTable]],
         *,
+        known: KnownRows | None = None,
         tolerances: Sequence[Tolerance] = (),
-        reached: Reached | None = None,
-        quiet_secs: float = QUIET_SECS,
-        timeout_secs: float = TIMEOUT_SECS,
+        patience: Patience = Patience(),
         examples: int = EXAMPLES,
     ) -> None:
-        self._stream, self._turn = job.stream, border_of(job, turn)
-        self._known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
-        self._tolerances, self._reached, self._examples = tolerances, reached, examples
-        self._quiet_secs, self._timeout_secs = quiet_secs, timeout_secs
+        """`tables` are those expected before a turn, each with the consumer's; `tables_before` gives those expected
+        before an earlier border of the stream."""
+        self._stream, self._turn, self._tables_before, self._known = stream, turn, tables_before, known
+        self._tolerances, self._patience, self._examples = tolerances, patience, examples
         self._tables = []
-        tables = expected_tables(self._stream, self._turn, self._known)
-        for table, place, name in pairs_of(places, tables):
-            consumed = open_table(place, name)
+        for table, consumed in tables:
             comparer = self._comparer(table, consumed, mark=True)
             self._tables.append(Followed(comparer, consumed, table, comparer.expected_side(), comparer.found_side()))
 
     def follow(
-        self, watch: Callable[[Progress], None], *, clock: Callable[[], float] = time.monotonic,
+        self,
+        watch: Callable[[Progress], object] = lambda progress: None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
-    ) -> list[TableVerdict]:  # fmt: skip
+    ) -> list[TableVerdict]:
         """The verdicts, once the tables are right, quiet, or the time is up. `watch` gets each reading's progress."""
-        start = changed = clock()
+        patience, start = self._patience, clock()
+        changed = start
         digests = [followed.came.digest for followed in self._tables]
         while True:
             watch(self._progress())
             now = clock()
-            if self._all_right() or now - changed >= self._quiet_secs or now - start >= self._timeout_secs:
+            if self._all_right() or now - changed >= patience.quiet_secs or now - start >= patience.timeout_secs:
                 return self._verdicts()
             sleep(PAUSE_SECS)
             for followed in self._tables:
                 try:
                     followed.came = followed.comparer.found_side()
                 except (SinkError, UsageError):  # it is being written: read before, and maybe again
-                    if clock() - start >= self._timeout_secs:
+                    if clock() - start >= patience.timeout_secs:
                         raise
             latest = [followed.came.digest for followed in self._tables]
             if latest != digests:
@@ -155,7 +175,7 @@ class Follower:
         return Progress(right, expected, None if reached is None else reached[1], self._turn)
 
     def _comparer(self, table: ExpectedTable, consumed: Consumed, *, mark: bool) -> Comparer:
-        column = self._reached.column if mark and self._reached is not None else None
+        column = self._patience.reached.column if mark and self._patience.reached else None
         return Comparer(table, consumed, self._stream.source, self._tolerances, column)
 
     # -------------------------------------------------------------------------------------------------- lag and loss
@@ -186,7 +206,7 @@ class Follower:
     def _at(self, followed: Followed, turn: int) -> tuple[Comparer, Side]:
         """The table's rows before a turn. Those of the end, if a schema change between has changed the columns."""
         names = [column.name for column in followed.table.columns]
-        for table in expected_tables(self._stream, turn, self._known):
+        for table in self._tables_before(turn):
             if table.id == followed.table.id and [column.name for column in table.columns] == names:
                 comparer = self._comparer(table, followed.consumed, mark=False)
                 return comparer, comparer.expected_side()
@@ -206,9 +226,9 @@ class Follower:
     def _span_of_column(self) -> tuple[int, int] | None:
         """The turns between which the consumer is by its column; None without a column or a value."""
         greatest = [f.comparer.greatest for f in self._tables if f.comparer.greatest is not None]
-        if self._reached is None or not greatest:
+        if (reached := self._patience.reached) is None or not greatest:
             return None
-        if not self._reached.is_time:
+        if not reached.is_time:
             turn = min(max(int(max(map(_number, greatest))), 0), self._turn)
             return self._before(turn), min(self._stream.border(turn + 1), self._turn)
         low, high = max(map(_epoch_ms, greatest))

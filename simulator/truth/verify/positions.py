@@ -16,11 +16,13 @@ from simulator.errors import UsageError, did_you_mean
 from simulator.model import Column, TableId
 from simulator.run.job import Job
 from simulator.stream.engine.block import SnapshotBlock, Stream
+from simulator.truth.expected import border_before
 from simulator.truth.known import KnownRows
 from simulator.truth.verify.causes import Causes
 from simulator.truth.verify.cells import Tolerance
 from simulator.truth.verify.consumed import DATABASES, SUFFIXES, Consumed, open_table, rows_of
 from simulator.truth.verify.findings import EXAMPLES
+from simulator.truth.verify.following import Follower, Patience, Progress
 from simulator.truth.verify.tables import Comparer, ExpectedTable, TableVerdict
 
 
@@ -30,19 +32,32 @@ def verify_tables(
     turn: int | None,
     *,
     tolerances: Sequence[Tolerance] = (),
+    patience: Patience | None = None,
+    watch: Callable[[Progress], object] = lambda progress: None,
     examples: int = EXAMPLES,
 ) -> list[TableVerdict]:
-    """Compares a consumer's tables with the rows before a turn (None: those at the end of a script).
+    """Compares a consumer's tables with the rows before a turn (None: those at the end of a script), with `patience`
+    while it runs; `watch` then gets the progress of each reading.
 
     A place is `NAME=PLACE` with the name of the table, a file that is named like the table, or a folder or database
     that has all tables under their names. Raises UsageError, SinkError, MissingPackage.
     """
     stream = job.stream
-    at = border_of(job, turn)
+    at = border_before(stream, turn)
     known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
-    tables = expected_tables(stream, at, known)
-    pairs = [(table, open_table(place, name)) for table, place, name in pairs_of(places, tables)]
-    return _compared(stream, at, pairs, tolerances, examples)
+    tables_before = partial(expected_tables, stream, known=known)
+    pairs = opened(places, tables_before(at))
+    if patience is None:
+        return _compared(stream, at, pairs, tolerances, examples)
+    follower = Follower(
+        stream, at, pairs, tables_before, known=known, tolerances=tolerances, patience=patience, examples=examples
+    )
+    return follower.follow(watch)
+
+
+def opened(places: Sequence[str], tables: Sequence[ExpectedTable]) -> list[tuple[ExpectedTable, Consumed]]:
+    """Each expected table with the consumer's. Raises UsageError, SinkError, MissingPackage."""
+    return [(table, open_table(place, name)) for table, place, name in _pairs_of(places, tables)]
 
 
 def _compared(
@@ -70,8 +85,7 @@ def compare_tables(
 ) -> list[TableVerdict]:
     """Compares all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
     if not isinstance(output, Mapping):
-        pairs = [(table, open_table(place, name)) for table, place, name in pairs_of([str(output)], tables)]
-        return _compared(stream, turn, pairs, tolerances)
+        return _compared(stream, turn, opened([str(output)], tables), tolerances)
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
     for name in output:
         if name not in names:
@@ -99,19 +113,6 @@ def only(table: ExpectedTable, mask: Callable[[ExpectedTable, Sequence[pa.Array]
     return replace(table, rows=rows)
 
 
-def border_of(job: Job, turn: int | None) -> int:
-    """The border at or after a turn; None: the end of a script. Raises UsageError."""
-    if turn is None:
-        if job.stream.turns is None:
-            raise UsageError(
-                f"{job.scenario.file} has no end: name a turn, as in --at 100000 (a run's summary names one)."
-            )
-        return job.stream.turns
-    if job.stream.turns is not None and turn > job.stream.turns:
-        raise UsageError(f"--at {turn}: {job.scenario.file} ends at turn {job.stream.turns}.")
-    return job.stream.border(turn)
-
-
 def expected_tables(stream: Stream, turn: int, known: KnownRows | None) -> list[ExpectedTable]:
     """The tables before a turn, as a consumer of a format can know them; `known` None: all of their data."""
     tables = []
@@ -131,7 +132,7 @@ def _rows(stream: Stream, blocks: Sequence[SnapshotBlock], known: KnownRows | No
         yield arrays if known is None else known.rows(table, arrays)[1]
 
 
-def pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:
+def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:
     """Each expected table with its place, and its name there. Raises UsageError."""
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
     for place in places:
