@@ -147,3 +147,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     if not 0 < len(guesses) <= MOST_GUESSES:
         return otherwise
     return f" Did you mean {' or '.join(map(repr, guesses))}?"
+
+
+def counted(count: int, name: str) -> str:
+    """`counted(1, "message")` is `1 message`, `counted(2000, "message")` is `2,000 messages`."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.cli.progress import counted
+from simulator.errors import counted
 from simulator.sources import VENDORS
 from simulator.stream import MOST_IN_FULL
 

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from simulator.model import HEARTBEAT, INSERT, READ, SECOND_NUMBERS
+from simulator.errors import counted
+from simulator.formats.remarks import Delivered
+from simulator.model import HEARTBEAT, INSERT, READ
 from simulator.sinks.url import public
 
 if TYPE_CHECKING:
@@ -156,9 +158,7 @@ def summary(done: Summary, session: Session) -> str:
         for what, all_, count in occurred
         if all_ > count
     ]
-    return "\n".join(
-        [first, *silent, *_faults(done), *_rates(done), *_departures(job), *_cut(done, job), *_full_seconds(done, job)]
-    )
+    return "\n".join([first, *silent, *_faults(done), *_rates(done), *_departures(job), *_remarks(done, job)])
 
 
 def _faults(done: Summary) -> Iterator[str]:
@@ -182,13 +182,16 @@ def _rates(done: Summary) -> Iterator[str]:
         )
 
 
-def _full_seconds(done: Summary, job: Job) -> Iterator[str]:
-    name = job.codec.layout.second_number
-    if name and done.changes and (ahead := job.stream.seconds_ahead(done.next_turn - 1)) > 0:
-        yield (
-            f"{name} has run {counted(ahead, 'second')} ahead of the commits: a second has {SECOND_NUMBERS:,} numbers,"
-            " and the scenario needs more; lower its rate."
-        )
+def _remarks(done: Summary, job: Job) -> Iterator[str]:
+    """Sentences of the format about the run's messages."""
+    stream = job.stream
+    delivered = Delivered(
+        job.codec.format.id,
+        stream.first_tables,
+        done.snapshot_rows if job.codec.sends(READ) else 0,
+        stream.seconds_ahead(done.next_turn - 1) if done.changes else 0,
+    )
+    yield from filter(None, (remark(delivered) for remark in job.codec.layout.remarks))
 
 
 def _departures(job: Job) -> Iterator[str]:
@@ -205,21 +208,6 @@ def _departures(job: Job) -> Iterator[str]:
         yield f"{format.id} cannot write {', '.join(job.left_out)}: their tables change in the stream and are not sent."
 
 
-def _cut(done: Summary, job: Job) -> Iterator[str]:
-    """Columns that are less complete in a snapshot's rows than in later changes."""
-    cut = job.codec.layout.loaded
-    if cut is None or not done.snapshot_rows or not job.codec.sends(READ):
-        return
-    names = [
-        f"{table.id}.{column.name}" for table in job.stream.first_tables for column in table.columns if cut(column)
-    ]
-    if names:
-        yield (
-            f"snapshot rows of {job.codec.format.id} have less of {', '.join(names)} than the table: a before image may"
-            " differ from the row that was loaded."
-        )
-
-
 def unsent_columns(job: Job) -> list[str]:
     """Columns that are in no message."""
     if not job.codec.sends(INSERT):
@@ -232,11 +220,6 @@ def unsent_columns(job: Job) -> list[str]:
         for position, column in enumerate(table.columns)
         if position not in positions
     ]
-
-
-def counted(count: int, name: str) -> str:
-    """`counted(1, "message")` is `1 message`, `counted(2000, "message")` is `2,000 messages`."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _rows_before(stream: Stream) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from simulator.errors import UsageError
 from simulator.formats.documents import members_of
 from simulator.formats.format import Format
+from simulator.formats.options import count, positive, switch
 from simulator.model import Kind, SchemaChangeKind
 from simulator.sources import find as find_source
 from simulator.sources.source import Source
@@ -25,18 +28,34 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "logged statement": Kind.STATEMENT,
 }
 
+# Values of options that take a text, by their parsers.
+EXAMPLES: Final[Mapping[Any, tuple[str, ...]]] = {switch: ("on", "off"), count: ("1",), positive: ("1",)}
+
 
 def events_of(format: Format, source: Source) -> dict[str, str]:
     """Whether a format sends each kind of event of a source: `yes`, `option` (an option turns it on) or `no`."""
     codec = format.codec(source)
-    statements = codec.layout.statements
+    statements, offered = codec.layout.statements, kinds_with_options(format, source)
     words = {}
     for name, kind in EVENTS.items():
-        never = kind not in format.sends or kind in codec.layout.never
+        never = kind not in offered
         if name == "truncate":
             never |= statements is not None and SchemaChangeKind.TRUNCATE_TABLE not in statements
         words[name] = "no" if never else "yes" if codec.sends(kind) else "option"
     return words
+
+
+def kinds_with_options(format: Format, source: Source) -> set[Kind]:
+    """The kinds of event that a format sends with its defaults, or with any single option that the source offers."""
+    sent = {kind for kind in Kind if format.codec(source).sends(kind)}
+    for option in format.options:
+        for text in option.choices or EXAMPLES.get(option.parse, ()):
+            if sent >= format.sends:
+                return sent
+            with contextlib.suppress(UsageError):  # the option, or its value, is not for the source
+                codec = format.codec(source, {option.name: text})
+                sent |= {kind for kind in format.sends if codec.sends(kind)}
+    return sent
 
 
 def format_facts(format: Format) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from simulator.delivery.routing import Destination, Routing
 from simulator.delivery.steps import Step
 from simulator.formats.known import Known
 from simulator.formats.options import Option, described, parsed, refuse_without_effect, refuse_without_route
+from simulator.formats.remarks import Remark
 from simulator.formats.writing import Writer, kind_of, outside_tables
 from simulator.model import HEARTBEAT, INSERT, MARKS, STATEMENT, Column, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.sources import DEFAULT
@@ -50,17 +51,16 @@ class Layout:
     * `writer` makes the messages.
     * `routing` and `packing`: the product's rules for addressing messages and for grouping rows into messages.
     * `steps`: the product's treatment of changes before that (`simulator.delivery.steps`), in order.
-    * `known`: the part of a column's values that messages carry (`simulator.formats.known`); None: all. `loaded`:
-      whether a snapshot's rows carry less of a column than later changes.
+    * `known`: the part of a column's values that messages carry (`simulator.formats.known`); None: all.
+    * `remarks`: sentences for a run's summary, where its messages are less than a reader expects.
     * `container`: the container of a file of values, if they are Avro. `subjects`: their schemas, if each message has
       the id of its own.
     * `properties`: the properties of each message on a broker that has such (RabbitMQ, in AMQP's names); by default the
       content type of JSON.
-    * `sends`: the format's kinds of event that the settings allow; None: all. `never`: those that no setting allows.
+    * `sends`: the format's kinds of event that the settings allow; None: all.
     * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: tests for single
       events that it leaves out although it sends their kind.
-    * `second_number`: the member, if any, that has the number of a change within its second.
-    * `heartbeat_ms`: the product's heartbeat interval, if it sends heartbeats and the scenario sets no interval.
+    * `heartbeat_ms`: the interval of the product's heartbeats, if it sends any and the scenario sets none.
     * `redelivery`: where the product starts again after its process ended, and what it renews then.
     * `row_images`: the settings of the source that leave columns out of its log ("": the server's log always does) and
       with which the product works; None: all. Its writer or one of its steps then reads `ChangeBatch.logged`.
@@ -71,17 +71,15 @@ class Layout:
     packing: Packing = ONE_ROW
     steps: tuple[Step, ...] = ()
     known: Callable[[Column], Known | None] | None = None
-    loaded: Callable[[Column], bool] | None = None
     container: Container | None = None
     subjects: Subjects | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None
-    never: frozenset[Kind] = frozenset()
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = outside_tables
     row_images: frozenset[str] | None = frozenset()
-    second_number: str = ""
-    heartbeat_ms: int = 1000
+    remarks: tuple[Remark, ...] = ()
+    heartbeat_ms: int | None = None
     redelivery: Redelivery = AT_LEAST_ONCE
 
 
@@ -149,7 +147,7 @@ class Codec:
 
     @property
     def heartbeat_ms(self) -> int | None:
-        """The product's heartbeat interval; None: it sends none."""
+        """The interval of the heartbeats that are sent; None: there are none."""
         return self.layout.heartbeat_ms if self.sends(HEARTBEAT) else None
 
     def sends_event(self, event: Event) -> bool:

@@ -77,7 +77,7 @@ def expected(
     sql_engine: str | None,
 ) -> None:
     """Write the rows that every table must hold before a turn, one file per table."""
-    from simulator.cli.progress import counted
+    from simulator.errors import counted
     from simulator.run.job import changes_of, job_of
     from simulator.truth.expected import write_expected
     from simulator.truth.known import KnownRows
@@ -166,7 +166,7 @@ def pack(
     cdcsim pack orders -f canal-json --snapshot --limit 500 --to orders.zip
     cdcsim pack --reader java > src/test/java/CdcsimPack.java
     """
-    from simulator.cli.progress import counted
+    from simulator.errors import counted
     from simulator.library import Simulation
     from simulator.packs.pack import write_pack
     from simulator.run.job import SINGLE_TURNS, Partitions
@@ -216,7 +216,7 @@ def record(
     cdcsim record mysql://root@127.0.0.1:3306 --from mysql-bin.000003:4 --to history.cdc
     cdcsim run fixture.cdc -f drs-json
     """
-    from simulator.cli.progress import counted
+    from simulator.errors import counted
     from simulator.run import scenario
     from simulator.sql import RECORDING, is_script
 

@@ -97,7 +97,7 @@ def check(
 ) -> int:
     """Check a scenario; print its tables and what its stream will look like. An error names file, line and key."""
     from simulator.cli import listings
-    from simulator.cli.progress import counted
+    from simulator.errors import counted
     from simulator.run.scenario import load, open_stream, resolve
 
     loaded, system = load(scenario, source, sql_engine, settings)

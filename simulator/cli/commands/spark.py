@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from simulator.cli import outcome, pandas
-from simulator.cli.progress import Line, counted
+from simulator.cli.progress import Line
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
-from simulator.errors import SimulatorError, UsageError
+from simulator.errors import SimulatorError, UsageError, counted
 
 if TYPE_CHECKING:
     from simulator.run.request import About, Engine, Sending, Span

@@ -30,10 +30,11 @@ from simulator.formats.cloudcanal.routing import instance, routing
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
 from simulator.formats.cloudcanal.statements import published, sql, subject, table_changes
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, system_of
-from simulator.formats.cloudcanal.values.cells import known, loaded, writer
+from simulator.formats.cloudcanal.values.cells import is_cut_by_snapshot, known, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
 from simulator.formats.redelivery import CLOUDCANAL
+from simulator.formats.remarks import cut_by_snapshot
 from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     ABSENT,
@@ -172,7 +173,7 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
         statements=statements,
         omits=opens_snapshot,
         known=partial(known, settings),
-        loaded=partial(loaded, settings),
+        remarks=(cut_by_snapshot(partial(is_cut_by_snapshot, settings)),),
         row_images=KEY_ALONE,
         redelivery=CLOUDCANAL,
     )

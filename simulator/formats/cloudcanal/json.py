@@ -45,10 +45,11 @@ from simulator.formats.cloudcanal.statements import (
     table_changes,
 )
 from simulator.formats.cloudcanal.systems import BROKERS, LINKS, PRODUCT, SOURCES, SPEC, library_of
-from simulator.formats.cloudcanal.values.cells import known, loaded, writer
+from simulator.formats.cloudcanal.values.cells import is_cut_by_snapshot, known, writer
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
 from simulator.formats.redelivery import CLOUDCANAL
+from simulator.formats.remarks import cut_by_snapshot
 from simulator.formats.writing import OneMessage, opens_snapshot
 from simulator.model import (
     BEGIN,
@@ -135,7 +136,7 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         statements=published(options),
         omits=opens_snapshot,
         known=partial(known, settings),
-        loaded=partial(loaded, settings),
+        remarks=(cut_by_snapshot(partial(is_cut_by_snapshot, settings)),),
         row_images=KEY_ALONE,
         redelivery=CLOUDCANAL,
     )

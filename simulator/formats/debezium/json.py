@@ -116,7 +116,7 @@ def layout_of(envelopes: Envelopes, writer: JsonWriter) -> Layout:
         statements=statements,
         omits=omits,
         row_images=connector.row_images,
-        heartbeat_ms=options.heartbeat_ms or 1000,
+        heartbeat_ms=options.heartbeat_ms or None,
         redelivery=connector.redelivery,
     )
 

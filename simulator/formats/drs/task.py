@@ -66,7 +66,6 @@ def layout(
         known=known,
         container=container,
         sends=sent,
-        never=system.never,
         statements=system.statements,
         # a full load opens with the CREATE TABLE of each table
         omits=without_table if READ in sent else outside_tables,

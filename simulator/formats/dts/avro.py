@@ -107,6 +107,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         omits=opens_snapshot,
         sends=sends(options),
         row_images=None,
+        heartbeat_ms=1000,
         redelivery=DTS,
     )
 

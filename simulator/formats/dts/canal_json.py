@@ -38,6 +38,7 @@ from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import LOGGED_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
 from simulator.formats.redelivery import DTS
+from simulator.formats.remarks import full_seconds
 from simulator.formats.writing import opens_snapshot
 from simulator.model import (
     ABSENT,
@@ -203,7 +204,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
         Limited(Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2)),
         routing(settings.options, system, settings.source),
         steps=(counted_halves,),
-        second_number="id" if settings.options.id_style == "ts_offset" else "",
+        remarks=(full_seconds("id"),) if settings.options.id_style == "ts_offset" else (),
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},

@@ -23,6 +23,7 @@ from simulator.formats.oms.systems import types_of
 from simulator.formats.oms.types.classes import ValueStyle
 from simulator.formats.oms.types.columns import Columns
 from simulator.formats.redelivery import OMS
+from simulator.formats.remarks import full_seconds
 from simulator.formats.writing import OneMessage
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind
 from simulator.text.java.hash_map import hash_order
@@ -103,6 +104,7 @@ def layout(
         known=columns.known,
         sends=sends,
         statements=frozenset(STATEMENTS),
-        second_number=sequence,
+        remarks=(full_seconds(sequence),) if sequence else (),
+        heartbeat_ms=1000,
         redelivery=OMS,
     )

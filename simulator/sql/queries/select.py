@@ -180,24 +180,25 @@ class _Select:
         group = select.args.get("group")
         grouped = group is not None or bool(aggregates)
         steps: list[Callable[[list[Any]], list[Any]]] = []
-        names = {}
+        values: list[ColumnOf] = []
         if grouped:
             steps.append(self._group(group, aggregates))
-            names = {id(node): (_AGGREGATES, position) for position, node in enumerate(aggregates)}
+            values += (ColumnOf(node, _AGGREGATES, position) for position, node in enumerate(aggregates))
             source = Source(_AGGREGATES, "", tuple(str(position) for position in range(len(aggregates))))
             scope = replace(scope, sources=(*scope.sources, source))
         if condition is not None:
-            test = compiled(_replaced(condition, names), scope.in_clause("having clause"))
+            test = compiled(_replaced(condition, values), scope.in_clause("having clause"))
             steps.append(lambda envs: [env for env in envs if truth_of(test(env))])
         windows = [part for node in nodes for part in windows_in(node)]
         if windows:
-            functions = [window_of(_replaced(node, names), scope, select.args.get("windows") or ()) for node in windows]
+            frames = select.args.get("windows") or ()
+            functions = [window_of(_replaced(node, values), scope, frames) for node in windows]
             steps.append(lambda envs: _with_windows(envs, functions))
-            names |= {id(node): (_WINDOWS, position) for position, node in enumerate(windows)}
+            values += (ColumnOf(node, _WINDOWS, position) for position, node in enumerate(windows))
             source = Source(_WINDOWS, "", tuple(str(position) for position in range(len(windows))))
             scope = replace(scope, sources=(*scope.sources, source))
-        readers = [self._reader(node, scope, names) for node in self.outputs]
-        order = self._order(orders, scope, names)
+        readers = [self._reader(node, scope, values) for node in self.outputs]
+        order = self._order(orders, scope, values)
         return self._query(steps, readers, order, windows)
 
     def _query(
@@ -237,10 +238,10 @@ class _Select:
             return of_column(field.type)
         return None if isinstance(output, tuple) else type_of(output, self.scope)
 
-    def _reader(self, output: Any, scope: Scope, names: Mapping[int, tuple[str, int]]) -> Compiled:
+    def _reader(self, output: Any, scope: Scope, values: Sequence[ColumnOf]) -> Compiled:
         if isinstance(output, tuple):
             return column_reader(scope, *output)
-        return compiled(_replaced(output, names), scope)
+        return compiled(_replaced(output, values), scope)
 
     def _by_alias(self, node: Any, *, aliases_first: bool = False) -> Any:
         """Resolve a node of ORDER BY or HAVING: (source, position), or the expression that it names by position or
@@ -272,7 +273,7 @@ class _Select:
         return True
 
     def _order(
-        self, nodes: Sequence[Any], scope: Scope, names: Mapping[int, tuple[str, int]]
+        self, nodes: Sequence[Any], scope: Scope, values: Sequence[ColumnOf]
     ) -> Callable[[list[Any]], list[Any]]:
         """Sorts (environment, values) by ORDER BY."""
         order = self.node.args.get("order")
@@ -286,7 +287,7 @@ class _Select:
                 collation = (fields[node[1]].collation if fields else "") or str(self.session.connection.collation)
             else:
                 collation = collation_of(scope, node)
-            keys.append((self._reader(node, scope, names), bool(expression.args.get("desc")), collation))
+            keys.append((self._reader(node, scope, values), bool(expression.args.get("desc")), collation))
 
         def ordered(rows: list[Any]) -> list[Any]:
             for read, desc, collation in reversed(keys):
@@ -302,7 +303,7 @@ class _Select:
             raise Unsupported("WITH ROLLUP")
         scope = self.scope.in_clause("group statement")
         nodes = [self._by_alias(node) for node in (group.expressions if group is not None else ())]
-        keys = [(self._reader(node, scope, {}), collation_of(scope, node) if isinstance(node, exp.Expression) else "")
+        keys = [(self._reader(node, scope, ()), collation_of(scope, node) if isinstance(node, exp.Expression) else "")
                 for node in nodes]  # fmt: skip
         functions = [aggregate_of(node, self.scope) for node in aggregates]
         collation, widths = str(self.session.connection.collation), [len(source.names) for source in self.scope.sources]
@@ -326,19 +327,29 @@ class _Select:
         return run
 
 
-def _replaced(node: Any, names: Mapping[int, tuple[str, int]]) -> Any:
-    """The expression with aggregates and window functions replaced by columns of their values."""
-    if not isinstance(node, exp.Expression) or not names:
+@dataclass(frozen=True)
+class ColumnOf:
+    """The column that holds the values of an aggregate or window function."""
+
+    node: exp.Expression
+    table: str
+    position: int
+
+
+def _replaced(node: Any, values: Sequence[ColumnOf]) -> Any:
+    """The expression with aggregates and window functions replaced by columns of their values. Nodes that read alike
+    are equal, but a query may compute each of them in another place, so it must be the same node."""
+    if not isinstance(node, exp.Expression) or not values:
         return node
-    if id(node) in names:
-        table, position = names[id(node)]
-        return exp.column(str(position), table=table)
+    for column in values:
+        if column.node is node:
+            return exp.column(str(column.position), table=column.table)
     copy = type(node)()
     for key, value in node.args.items():
         if isinstance(value, list):
-            copy.set(key, [_replaced(item, names) for item in value])
+            copy.set(key, [_replaced(item, values) for item in value])
         else:
-            copy.set(key, _replaced(value, names))
+            copy.set(key, _replaced(value, values))
     return copy
 
 

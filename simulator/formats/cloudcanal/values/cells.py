@@ -82,7 +82,7 @@ def known(settings: Settings[CommonOptions], column: Column) -> Known | None:
     return nothing if type.name == "blob" and not (system.log_blobs or options.oracle_lob) else None
 
 
-def loaded(settings: Settings[CommonOptions], column: Column) -> bool:
+def is_cut_by_snapshot(settings: Settings[CommonOptions], column: Column) -> bool:
     """Tests whether the full load cuts a column's values to milliseconds; `full_datetime=log` prevents it."""
     is_time = settings.source.family(column.type) in ("datetime", "timestamptz")
     values: Values = registry.load("type library", LIBRARIES, system_of(settings).library.types)

@@ -29,7 +29,7 @@ from simulator.formats.drs.options import SourceOptions
 from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import DocumentSystem
 from simulator.formats.members import EVENT_MS, WRITE_MS, per_entry, table_of
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind, Table
+from simulator.model import DDL, DELETE, INSERT, UPDATE, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb.shell import Shell
 from simulator.sources.source import Source
@@ -150,7 +150,6 @@ def system(options: SourceOptions) -> DocumentSystem:
         schema_text="{database}",
         topics=("single", "table", "database"),
         ddl=True,
-        never=frozenset({READ}),
         # "only drop database, drop collection, rename" (From DDS to Kafka)
         statements=frozenset(
             {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}

@@ -28,7 +28,7 @@ from simulator.formats.drs.options import DrsOptions, JsonOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem, codes
-from simulator.model import DDL, READ, Column, ColumnType, Kind
+from simulator.model import Column, ColumnType, Kind
 from simulator.sources.postgresql import times as postgresql_times
 from simulator.sources.postgresql import type_table as postgresql_table
 from simulator.sources.postgresql import types as postgresql_types
@@ -159,7 +159,6 @@ def system(options: SourceOptions) -> TableSystem:
         schema_text="{database}.{schema}",
         topics=("single", "table", "database", "schema"),
         ddl=False,
-        never=frozenset({READ}),
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
         row_images=_ROW_IMAGES,
         db_type="PostgreSQL",
@@ -176,7 +175,6 @@ def gaussdb(options: SourceOptions) -> TableSystem:
         system(options),
         title="GaussDB",
         db_type=f"GaussDB {edition}",
-        never=frozenset({DDL, READ} if distributed else {READ}),
         # "REPLICA IDENTITY FULL" of all tables (From GaussDB Distributed to Kafka)
         row_images=frozenset() if distributed else _ROW_IMAGES,
         names=Names(_GAUSSDB, _GAUSSDB),

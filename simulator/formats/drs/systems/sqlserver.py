@@ -15,7 +15,7 @@ from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import NULL, Values, binary, bit, character, date, decimal, floating, integer
 from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem
-from simulator.model import DELETE, READ, Column, ColumnType, Kind
+from simulator.model import DELETE, Column, ColumnType, Kind
 from simulator.sources.sqlserver.type_table import TYPES, digits, precision_scale
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -94,7 +94,6 @@ def system(options: SourceOptions) -> TableSystem:
         schema_text="{database}.{schema}",
         topics=("single", "table", "database", "schema"),
         ddl=False,
-        never=frozenset({READ}),
         kinds=(DELETE,),
         reads=lambda column: column.type.name not in _UNREAD,
         db_type="Microsoft SQL Server",

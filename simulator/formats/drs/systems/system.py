@@ -23,7 +23,7 @@ class System:
 
     * `table_text`, `schema_text`: the names that are hashed to a partition.
     * `topics`: the topic policies that DRS offers; `single_needs_topics`: partition 0 only for topics that it creates.
-    * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default; `never`: kinds without an option.
+    * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default.
     * `statements`: the DDL that it synchronises; None: all.
     * `previous_commit`: messages have the commit time of the transaction before theirs.
     * `names`: characters that names cannot have.
@@ -36,7 +36,6 @@ class System:
     topics: tuple[str, ...]
     ddl: bool
     full_sync: bool = False
-    never: frozenset[Kind] = frozenset()
     single_needs_topics: bool = False
     statements: frozenset[SchemaChangeKind] | None = None
     previous_commit: bool = False
