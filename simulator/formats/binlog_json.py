@@ -62,16 +62,18 @@ def document(text: str) -> str:
     >>> document('{"a": [1, 1e20, 0.1], "t": "12:34:56.000000"}')
     '{"a":[1,100000000000000000000,0.1],"t":"12:34:56"}'
     """
-    marked = typed_json.marks_as_objects(text) if typed_json.is_typed(text) else text
+    if text == typed_json.EMPTY:
+        return "null"
     out: list[str] = []
-    _write(json.loads(marked, parse_float=_Number, object_pairs_hook=_Pairs), out)
+    _write(json.loads(text, parse_float=_Number, object_pairs_hook=_Pairs), out)
     return "".join(out)
 
 
 def _write(value: Any, out: list[str]) -> None:
-    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.MARK:
-        scalar = value[0][1]
-        out.append("null" if scalar is None else scalar if isinstance(scalar, _Number) else _string(scalar))
+    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.DECIMAL:
+        out.append(value[0][1])
+    elif isinstance(value, _Pairs) and value and value[0][0] == typed_json.DATE:
+        out.append(_string(value[0][1]))
     elif isinstance(value, _Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):

@@ -27,8 +27,8 @@ _NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
 _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # Documents without escapes, controls and doubles look the same in both (the pattern may match a number in a string).
-# A blank before a bracket or comma marks a scalar whose type the text does not show (see `typed_json`).
-_SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)|^null $"
+# Typed scalars (`typed_json`) have a backslash, too.
+_SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type"
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _ESCAPES_114 = {ord(k): _NAMED[k] for k in '"\\'}
 
@@ -52,8 +52,6 @@ def canal_text(text: str, version: str) -> str:
     """
     if text == typed_json.EMPTY:
         return ""
-    if typed_json.is_typed(text):
-        text = typed_json.marks_as_objects(text)
     out: list[str] = []
     _write(json.loads(text, parse_float=_Number, object_pairs_hook=_Pairs), version, out)
     return "".join(out)
@@ -68,10 +66,10 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _write(value: Any, version: str, out: list[str]) -> None:
-    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.MARK:
-        scalar = value[0][1]
-        # a date is a datetime to Canal
-        out.append(grouped_text(scalar) if isinstance(scalar, _Number) else f'"{scalar} 00:00:00.000000"')
+    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.DECIMAL:
+        out.append(grouped_text(value[0][1]))
+    elif isinstance(value, _Pairs) and value and value[0][0] == typed_json.DATE:
+        out.append(f'"{value[0][1]} 00:00:00.000000"')  # a date is a datetime to Canal
     elif isinstance(value, _Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):

@@ -1,6 +1,6 @@
 """JSON documents in expressions: JSON's types and MySQL's typed scalars (decimals, dates, bytes).
 
-Their text is what MySQL prints; the stored text marks dates and decimals (`sources.mysql.typed_json`).
+Their text is what MySQL prints; the stored text has typed dates and decimals (`sources.mysql.typed_json`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Document:
     way: str = "printed"
 
     def stored(self) -> str:
-        """The text that a column stores; it marks types that JSON cannot distinguish."""
+        """The text that a column stores, with the types that JSON cannot distinguish."""
         return text_of(self.value)
 
     def text(self) -> str:
@@ -71,8 +71,8 @@ def parse(text: str, *, duplicates: str, spelled: bool = False) -> Any:
 
 def read(stored: str) -> Any:
     """The value of a stored text."""
-    if typed_json.is_typed(stored):
-        stored = typed_json.marks_as_objects(stored)
+    if stored == typed_json.EMPTY:
+        return None
     return _typed(json.loads(stored, parse_float=JsonNumber, parse_int=JsonNumber))
 
 
@@ -85,11 +85,10 @@ def _typed(value: Any) -> Any:
     if isinstance(value, list):
         return [_typed(item) for item in value]
     if isinstance(value, dict):
-        if typed_json.MARK in value:
-            scalar = value[typed_json.MARK]
-            if scalar is None:
-                return None
-            return Decimal(scalar) if isinstance(scalar, JsonNumber) else Temporal("date", date_of(scalar))
+        if typed_json.DATE in value:
+            return Temporal("date", date_of(value[typed_json.DATE]))
+        if typed_json.DECIMAL in value:
+            return Decimal(value[typed_json.DECIMAL])
         return {key: _typed(item) for key, item in value.items()}
     return value
 
@@ -101,7 +100,7 @@ def key_order(key: str) -> tuple[int, bytes]:
 
 
 def text_of(value: Any, way: str = "stored") -> str:
-    """`way`: `stored` (marked, see above), `printed` (as MySQL prints), `mysql-5.7` (whole doubles without `.0`),
+    """`way`: `stored` (typed, see above), `printed` (as MySQL prints), `mysql-5.7` (whole doubles without `.0`),
     `mariadb` (members as they came)."""
     out: list[str] = []
     _write(value, out, way)
@@ -113,12 +112,13 @@ def _write(value: Any, out: list[str], way: str) -> None:
         out.append(value)
     elif isinstance(value, Decimal):
         text = format(value, "f")
-        marked = way == "stored" and "." in text and mysql_json.double_text(float(text)) == text
-        out.append(text + (" " if marked else ""))
+        like_double = "." in text and mysql_json.double_text(float(text)) == text
+        out.append(typed_json.decimal(text) if way == "stored" and like_double else text)
     elif isinstance(value, Temporal):
         exact = value.kind == "date" or way == "mariadb"
         temporal = value if exact else Temporal(value.kind, value.day, value.us, 6)
-        out.append(f'"{temporal.text()}"' + (" " if way == "stored" and value.kind == "date" else ""))
+        is_date = way == "stored" and value.kind == "date"
+        out.append(typed_json.date(temporal.text()) if is_date else f'"{temporal.text()}"')
     elif isinstance(value, bytes) and way == "mariadb":
         _write(value.decode("latin-1"), out, way)
     elif isinstance(value, bytes):
