@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from simulator.drafts.words import ORACLE, POSTGRESQL, SQLSERVER, Reader, Statement, Word, plain_text, statements
+from simulator.drafts.words import ORACLE, POSTGRESQL, SQLSERVER, Reader, Statement, plain_text, statements
 from simulator.errors import ScenarioError, UsageError
 from simulator.model import ColumnType, TableId
 from simulator.sources.source import Source
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
+from simulator.sql.parse.cursor import Word
 
 # Words that end the type, or the default, of a column.
 _BEHIND_TYPE: Final = frozenset({
@@ -97,7 +98,7 @@ class _Reading:
     def _create(self, read: Reader) -> None:
         read.take("OR", "REPLACE")
         unique = False
-        while word := read.take_one_of(
+        while word := read.one_of(
             "GLOBAL",
             "LOCAL",
             "TEMPORARY",
@@ -133,10 +134,10 @@ class _Reading:
         if read.take("PARTITION", "OF"):
             self.passed["PARTITION"] += 1
             return
-        if read.take_one_of("AS", "OF") or names[1].startswith("#"):  # of a query, of a type; a temporary table
+        if read.one_of("AS", "OF") or names[1].startswith("#"):  # of a query, of a type; a temporary table
             self.passed["CREATE TABLE"] += 1
             return
-        if not read.is_next("("):
+        if not read.peek("("):
             raise UsageError("a list of columns is expected behind the name")
         table = Made(self._id(names))
         self.tables[self._known(names)] = table
@@ -156,7 +157,7 @@ class _Reading:
 
     def _is_constraint(self, read: Reader) -> bool:
         """Columns may be called like a word that begins a constraint of some system."""
-        return any(read.is_next(*words) for words in _CONSTRAINTS[self.dialect])
+        return any(read.peek(*words) for words in _CONSTRAINTS[self.dialect])
 
     # --------------------------------------------------------------------------------------------------------- columns
 
@@ -189,21 +190,21 @@ class _Reading:
                 one = self._with_default(one, read.until(_BEHIND_TYPE))
             elif read.take("GENERATED") or read.take("AS"):
                 read.skip_to("(", "IDENTITY")
-                if read.is_next("("):
+                if read.peek("("):
                     one = replace(one, generated=read.group().text())
                 read.take("IDENTITY")
                 one = one if one.generated else replace(one, auto=True, nullable=False)
             elif read.take("IDENTITY"):
                 one = replace(one, auto=True, nullable=False)
-            elif read.is_next("PRIMARY") or read.is_next("UNIQUE"):
-                kind = read.take_one_of("PRIMARY", "UNIQUE").lower()
+            elif read.peek("PRIMARY") or read.peek("UNIQUE"):
+                kind = read.one_of("PRIMARY", "UNIQUE").lower()
                 self._add_key(table, kind, constraint or name, [name])
                 one = replace(one, nullable=one.nullable and kind != "primary")
             elif read.take("REFERENCES"):
                 self._references(table, read, (name,))
             elif read.take("CHECK"):
                 table.checks.append((constraint, read.group().text()))
-            elif read.is_next("("):
+            elif read.peek("("):
                 read.group()
             else:
                 read.skip()
@@ -216,10 +217,10 @@ class _Reading:
 
     def _type_text(self, read: Reader) -> str:
         """A column's type as typed, without the quotes and the schema that a name may have."""
-        start = read.at
+        start = read.position
         while read.next is not None and read.next.upper not in _BEHIND_TYPE:
-            read.group() if read.is_next("(") else read.skip()
-        words = read.words[start : read.at]
+            read.group() if read.peek("(") else read.skip()
+        words = read.words[start : read.position]
         while len(words) > 2 and words[1].value == ".":
             words = words[2:]
         name = (
@@ -243,7 +244,7 @@ class _Reading:
     def _type(self, read: Reader) -> None:
         """`CREATE TYPE mood AS ENUM ('sad')`, `CREATE TYPE code FROM varchar(9) NOT NULL`; others are unknown."""
         name = self._name(read)[1]
-        if read.take("AS", "ENUM") and read.is_next("("):
+        if read.take("AS", "ENUM") and read.peek("("):
             self._enum(name, [plain_text(word.value) for word in read.group().words if word.kind == "text"])
         elif read.take("FROM"):
             self._domain(name, read)
@@ -261,7 +262,7 @@ class _Reading:
             read.take("IF", "NOT", "EXISTS")
             labels = list(self.types[name.lower()][1].labels)
             label = plain_text(self._word(read))
-            where = read.take_one_of("BEFORE", "AFTER")
+            where = read.one_of("BEFORE", "AFTER")
             at = labels.index(plain_text(self._word(read))) + (where == "AFTER") if where else len(labels)
             self._enum(name, [*labels[:at], label, *labels[at:]])
 
@@ -275,8 +276,8 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------- keys, references
 
     def _constraint(self, table: Made, read: Reader, name: str) -> None:
-        kind = read.take_one_of(*(words[0] for words in _CONSTRAINTS[self.dialect]))
-        if kind == "CHECK" and read.is_next("("):
+        kind = read.one_of(*(words[0] for words in _CONSTRAINTS[self.dialect]))
+        if kind == "CHECK" and read.peek("("):
             table.checks.append((name, read.group().text()))
         elif kind in ("PRIMARY", "UNIQUE", "FOREIGN"):
             read.skip_to("(")
@@ -294,7 +295,7 @@ class _Reading:
 
     def _columns(self, read: Reader) -> tuple[str, ...]:
         """Names between brackets; "" for an expression."""
-        if not read.is_next("("):
+        if not read.peek("("):
             return ()
         return tuple(
             "" if any(word.upper in ("(", "::") for word in part.words) else self._column_name(part)
@@ -349,7 +350,7 @@ class _Reading:
         elif read.take("ADD") or read.take("MODIFY"):
             read.take("COLUMN")
             read.take("IF", "NOT", "EXISTS")
-            for part in read.group().parts() if read.is_next("(") else (read,):
+            for part in read.group().parts() if read.peek("(") else (read,):
                 self._added(table, part)
         elif read.take("ALTER"):
             read.take("COLUMN")
@@ -369,12 +370,12 @@ class _Reading:
         elif self._is_constraint(read):
             self._constraint(table, read, constraint)
         elif read.next is not None:
-            at = read.at
+            at = read.position
             name = self._column_name(read)
             if name in table.fields and (read.next is None or read.next.upper in _BEHIND_TYPE):
                 self._properties(table, name, read)  # Oracle's MODIFY
             else:
-                read.at = at
+                read.position = at
                 self._column(table, read)
 
     def _altered(self, table: Made, read: Reader) -> None:

@@ -6,11 +6,12 @@ Only what defines tables is read, and trees of it would lose the spelling of typ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from simulator.errors import UsageError, short
+from simulator.sql.parse.cursor import Cursor, Word
 
 POSTGRESQL: Final = "postgresql"
 ORACLE: Final = "oracle"
@@ -45,20 +46,6 @@ _BEGINS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """`kind` is word, name (in quotes), text, or mark; `value` is a name without quotes, a text with them."""
-
-    kind: str
-    value: str
-    start: int
-    end: int
-
-    @property
-    def upper(self) -> str:
-        return self.value.upper() if self.kind in ("word", "mark") else ""
-
-
 @dataclass(frozen=True)
 class Statement:
     """The words of a statement of a file; `line` is that of its first word, from 1."""
@@ -78,7 +65,7 @@ def statements(text: str, dialect: str) -> Iterator[Statement]:
     words: list[Word] = []
     depth = line = counted = 0
     for word in _words(text, dialect):
-        depth += (word.value == "(") - (word.value == ")") if word.kind == "mark" else 0
+        depth += word.brackets_opened
         alone = dialect == SQLSERVER and depth == 0 and word.upper in _BEGINS and _is_first(text, word.start)
         if words and (alone or word.upper == ";"):
             line += text.count("\n", counted, words[0].start)
@@ -96,25 +83,25 @@ def _is_first(text: str, start: int) -> bool:
 
 
 def _words(text: str, dialect: str) -> Iterator[Word]:
-    at, end, pattern = 0, len(text), _PATTERNS[dialect]
-    while at < end:
-        if skipped := _SKIPPED.match(text, at):
-            at = skipped.end()
-        elif text.startswith("/*", at):
-            at = _after_comment(text, at)
-        elif match := pattern.match(text, at):
-            at = match.end()
+    position, end, pattern = 0, len(text), _PATTERNS[dialect]
+    while position < end:
+        if skipped := _SKIPPED.match(text, position):
+            position = skipped.end()
+        elif text.startswith("/*", position):
+            position = _after_comment(text, position)
+        elif match := pattern.match(text, position):
+            position = match.end()
             kind = "text" if match.lastgroup == "tag" else match.lastgroup or "mark"
             value = match[0]
             if kind == "name":
                 value = value[1:-1].replace(value[-1] * 2, value[-1])
-            yield Word(kind, value, match.start(), at)
+            yield Word(kind, value, match.start(), position)
 
 
-def _after_comment(text: str, at: int) -> int:
+def _after_comment(text: str, start: int) -> int:
     """The end of a comment, which may have others inside."""
     depth = 0
-    for mark in _BLOCK.finditer(text, at):
+    for mark in _BLOCK.finditer(text, start):
         depth += 1 if mark[0] == "/*" else -1
         if not depth:
             return mark.end()
@@ -130,73 +117,56 @@ def plain_text(value: str) -> str:
     return value[value.find("'") + 1 : -1].replace("''", "'")
 
 
-class Reader:
+class Reader(Cursor):
     """A position in the words of a statement, or of a part of it."""
 
-    def __init__(self, file: str, words: list[Word]) -> None:
-        self.file, self.words, self.at = file, words, 0
+    def __init__(self, file: str, words: Sequence[Word]) -> None:
+        super().__init__(words)
+        self.file = file
 
     @property
     def next(self) -> Word | None:
-        return self.words[self.at] if self.at < len(self.words) else None
-
-    def is_next(self, *upper: str) -> bool:
-        """Whether these words follow."""
-        following = self.words[self.at : self.at + len(upper)]
-        return len(following) == len(upper) and all(
-            word.upper == one for word, one in zip(following, upper, strict=True)
-        )
-
-    def take(self, *upper: str) -> bool:
-        """Goes on behind these words, if they follow."""
-        if not self.is_next(*upper):
-            return False
-        self.at += len(upper)
-        return True
-
-    def take_one_of(self, *upper: str) -> str:
-        """Goes on behind one of these words, "" if none follows."""
-        return next((word for word in upper if self.take(word)), "")
+        return None if self.done else self.words[self.position]
 
     def skip_to(self, *upper: str) -> bool:
         """Goes on to one of these words outside of brackets; to the end if there is none."""
-        while self.next is not None and self.next.upper not in upper:
-            self.group() if self.is_next("(") else self.skip()
-        return self.next is not None
+        while not self.done and self.upper not in upper:
+            self.group() if self.peek("(") else self.skip()
+        return not self.done
 
     def skip(self) -> Word | None:
         word = self.next
-        self.at += 1
+        self.position += 1
         return word
 
     def group(self) -> Reader:
         """The words between brackets that begin here. Raises UsageError if they do not end."""
-        self.at += 1
-        start, depth = self.at, 1
-        while self.next is not None:
-            depth += {"(": 1, ")": -1}.get(self.next.upper, 0)
-            self.at += 1
+        self.position += 1
+        start, depth = self.position, 1
+        while not self.done:
+            depth += {"(": 1, ")": -1}.get(self.upper, 0)
+            self.position += 1
             if not depth:
-                return Reader(self.file, self.words[start : self.at - 1])
+                return Reader(self.file, self.words[start : self.position - 1])
         raise UsageError("its brackets do not end")
 
     def parts(self) -> Iterator[Reader]:
         """What stands between the commas outside of brackets."""
-        while self.next is not None:
-            start = self.at
+        while not self.done:
+            start = self.position
             self.skip_to(",")
-            yield Reader(self.file, self.words[start : self.at])
-            self.at += 1
+            yield Reader(self.file, self.words[start : self.position])
+            self.position += 1
 
     def until(self, stops: frozenset[str]) -> str:
         """The text of the next word and all behind it up to one of `stops` outside of brackets."""
-        start = self.at
-        self.group() if self.is_next("(") else self.skip()
-        while self.next is not None and self.next.upper not in stops:
-            self.group() if self.is_next("(") else self.skip()
+        start = self.position
+        self.group() if self.peek("(") else self.skip()
+        while not self.done and self.upper not in stops:
+            self.group() if self.peek("(") else self.skip()
         return self.text(start)
 
     def text(self, start: int = 0) -> str:
         """The text of the words from `start` to here, or of all."""
-        words = self.words[start : self.at] if self.at > start else self.words[start:]
+        words = self.words[start : self.position] if self.position > start else self.words[start:]
         return " ".join(self.file[words[0].start : words[-1].end].split()) if words else ""

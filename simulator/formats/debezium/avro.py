@@ -24,10 +24,10 @@ from simulator.errors import OptionError
 from simulator.formats.debezium.confluent.schema import AvroSchemas
 from simulator.formats.debezium.confluent.subjects import AvroSubjects
 from simulator.formats.debezium.confluent.writer import AvroKeys, AvroUnwrappedWriter, AvroWriter, Frames
-from simulator.formats.debezium.json import CONNECTORS, envelopes_of, layout_of
+from simulator.formats.debezium.json import FORMAT as JSON
+from simulator.formats.debezium.json import envelopes_of, layout_of
 from simulator.formats.debezium.options import AvroOptions, unwrapping
-from simulator.formats.format import Format, Layout, Settings
-from simulator.model import STATEMENT, Kind
+from simulator.formats.format import Layout, Settings
 from simulator.subjects.ids import Registered, SchemaIds, Subjects
 from simulator.subjects.registered import USER_INFO, Origin
 
@@ -60,15 +60,11 @@ def origin_of(options: AvroOptions) -> Origin:
     return Origin(options.registry, options.auto_register, options.ids)
 
 
-FORMAT = Format(
+FORMAT = replace(
+    JSON,
     id="debezium-avro",
     title="Debezium Avro",
-    product="Debezium",
-    spec="Debezium 3.6, documentation of the connectors and their code; Confluent's Avro converter 7.0",
-    sources=tuple(CONNECTORS),
-    brokers=("kafka",),
-    sends=frozenset(Kind) - {STATEMENT},
-    silent=frozenset(),
+    spec=f"{JSON.spec}; Confluent's Avro converter 7.0",
     settings=AvroOptions,
     layout=layout,
     binary=True,

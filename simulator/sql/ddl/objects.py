@@ -38,7 +38,7 @@ def log(session: Session, kind: K, sql: str, database: str = "") -> None:
 def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
     """CREATE, ALTER or DROP of objects without rows; objects that are not supported are only logged."""
     head: list[str] = []
-    definer, first_word = "", words.at
+    definer, first_word = "", words.position
     while not words.done and words.upper not in _OBJECTS:
         if security := words.one_of("SQL SECURITY DEFINER", "SQL SECURITY INVOKER"):
             head.append(security.split()[-1])
@@ -50,9 +50,9 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
         else:
             head.append(words.next().upper)
     if words.upper not in _OBJECTS:
-        words.at = first_word
+        words.position = first_word
         raise words.problem()
-    start = words.words[words.at].start
+    start = words.words[words.position].start
     object_type = words.next().upper
     definer = definer or _quoted_account(session.connection.account)
     if object_type == "VIEW":
@@ -95,7 +95,7 @@ def user_and_host(words: Reader, host: str = "%") -> tuple[str, str]:
     if "@" in user:
         user, _, host = user.partition("@")
         host = host or words.next().value
-    elif not words.done and words.words[words.at].value.startswith("@"):
+    elif not words.done and words.words[words.position].value.startswith("@"):
         host = words.next().value[1:] or words.next().value
     return user, host
 
@@ -235,9 +235,9 @@ def _parsed(session: Session, words: Reader, object_type: str, database: str, na
     returns, returns_clause = "", ""
     if object_type == "FUNCTION":
         words.need("RETURNS")
-        start = words.at
+        start = words.position
         type, collation, _ = read_type(name, words, tables.context_of(session, database))
-        returns = words.between(start, words.at)
+        returns = words.between(start, words.position)
         returns_clause = " RETURNS " + mysql_types.type_text(type, style=session.server.type_style)
         if mysql_table.family(type) in ("text", "enum", "set"):
             returns_clause += f" CHARSET {type.charset}" + (f" COLLATE {collation}" if session.server.mariadb else "")
@@ -290,7 +290,7 @@ def _user(session: Session, words: Reader, verb: str, text: str) -> str:
         return text
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     user, host = user_and_host(words)
-    if not words.take("IDENTIFIED", "BY") or words.done or words.words[words.at].kind != "text":
+    if not words.take("IDENTIFIED", "BY") or words.done or words.words[words.position].kind != "text":
         return text
     password = words.text()
     if not words.done:

@@ -128,7 +128,7 @@ class Alteration:
             return
         words.take("COLUMN")
         if self.server.mariadb and words.take("IF", "NOT", "EXISTS"):
-            existing = self.definition.position(words.words[words.at].value) if not words.done else None
+            existing = self.definition.position(words.words[words.position].value) if not words.done else None
             if existing is not None:
                 raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
         several = words.take("(")
@@ -172,7 +172,7 @@ class Alteration:
     def _next_column(self) -> int:
         """The position of the column whose name comes next; the reader stays before the name."""
         position = self._find(self.words.name())
-        self.words.at -= 1
+        self.words.position -= 1
         return position
 
     def _redefine(self, position: int) -> None:
@@ -221,7 +221,7 @@ class Alteration:
                 raise Unsupported("DROP PARTITION")
             words.take("COLUMN")
             if self.server.mariadb and words.take("IF", "EXISTS"):
-                if self.definition.position(words.words[words.at].value) is None:
+                if self.definition.position(words.words[words.position].value) is None:
                     words.name()
                     self.kinds.append(K.DROP_COLUMN)
                     return
@@ -272,13 +272,13 @@ class Alteration:
         position = self._find(words.name())
         field = self.definition.fields[position]
         if words.take("SET", "DEFAULT"):
-            start = words.at
+            start = words.position
             if words.peek("("):
                 words.brackets()
             else:
                 words.one_of("-", "+")
                 words.next()
-            changed = replace(field, default=words.between(start, words.at), default_dropped=False)
+            changed = replace(field, default=words.between(start, words.position), default_dropped=False)
         elif words.take("DROP", "DEFAULT"):
             changed = replace(field, default=None, default_dropped=not self.server.mariadb)
         elif self.server.modern and (visibility := words.one_of("SET INVISIBLE", "SET VISIBLE")):

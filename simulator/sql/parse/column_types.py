@@ -92,25 +92,25 @@ def check_collation(collation: str, charset: str | None, server: Server) -> None
 
 def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType, str, bool]:
     """A column's type with its character set, its collation, and whether it was typed as SERIAL."""
-    start = words.at
+    start = words.position
     typed, stop = [], 0
     for _ in range(4):
-        if words.done or words.words[words.at].kind not in ("word",):
+        if words.done or words.words[words.position].kind not in ("word",):
             break
         typed.append(words.next().value.lower())
         if " ".join(typed) in _TYPE_WORDS:
-            stop = words.at
+            stop = words.position
     if not stop or (context.server.mariadb and typed[: stop - start] == ["geomcollection"]):
         if context.server.mariadb and typed:
             if typed[0] in _MARIADB_TYPES:
                 raise Unsupported(f"the type {typed[0]}")
             raise SqlError(4161, typed[0])
-        words.at = start
+        words.position = start
         raise words.problem()
-    words.at = stop
+    words.position = stop
     name = " ".join(typed[: stop - start])
     if context.server.id == "mysql-5.7" and name == "geomcollection":
-        words.at = start
+        words.position = start
         raise words.problem()
     if words.peek("("):
         words.brackets()
@@ -125,7 +125,7 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
             check_collation(collation, None, context.server)
         else:
             break
-    spelled = words.between(start, words.at)
+    spelled = words.between(start, words.position)
     try:
         type = mysql_types.parse_type(spelled)
     except UsageError as error:

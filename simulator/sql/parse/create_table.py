@@ -31,13 +31,13 @@ class NewTable:
 def read_table(words: Reader, id: TableId, context: Context, text: str, *, temporary: bool = False) -> NewTable:
     """Read a definition. `text` is the statement as typed, with its version comments. Raises SqlError, Unsupported."""
     # options follow the columns whose character set they determine
-    start = words.at
+    start = words.position
     if words.peek("("):
         words.brackets()
     options = table_options(words, context)
     charset, collation = options.charset, options.collation
-    after = words.at
-    words.at = start
+    after = words.position
+    words.position = start
     if charset or collation:
         charset = charset or context.charset
         collation = collation or default_collation(charset, context.server)
@@ -62,7 +62,7 @@ def read_table(words: Reader, id: TableId, context: Context, text: str, *, tempo
         transactional=options.transactional is not False,
         comment=options.comment or "",
     )
-    words.at = max(after, words.at)
+    words.position = max(after, words.position)
     if words.take("PARTITION", "BY"):
         if not items.fields:
             raise Unsupported("CREATE TABLE with partitions and AS SELECT")

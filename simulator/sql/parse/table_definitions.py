@@ -130,14 +130,14 @@ def _attribute(words: Reader, context: Context, items: Items, field: Field) -> F
 
 
 def _default(words: Reader, context: Context) -> str:
-    start = words.at
+    start = words.position
     if words.peek("("):
         if not context.server.modern:
             raise words.problem()
         return f"({words.brackets()})"
     if words.upper in ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP"):
         _skip_now(words)
-        return words.between(start, words.at)
+        return words.between(start, words.position)
     if words.take("VALUE"):  # SERIAL DEFAULT VALUE
         return "NULL"
     words.one_of("-", "+")
@@ -145,12 +145,12 @@ def _default(words: Reader, context: Context) -> str:
     if word.kind == "word" and word.upper not in ("NULL", "TRUE", "FALSE") and not word.value.startswith("_"):
         if context.server.mariadb and words.peek("("):  # any expression, without parentheses
             words.brackets()
-            return f"({words.between(start, words.at)})"
-        words.at -= 1
+            return f"({words.between(start, words.position)})"
+        words.position -= 1
         raise words.problem()
     if word.value.startswith("_"):
         words.next()
-    return words.between(start, words.at)
+    return words.between(start, words.position)
 
 
 def _skip_now(words: Reader) -> None:
@@ -178,7 +178,7 @@ def _no_action(words: Reader) -> str:
 
 def constraint(words: Reader, context: Context, items: Items) -> bool:
     """Parse a key or constraint into the items; returns whether one comes next."""
-    start = words.at
+    start = words.position
     name = ""
     if words.take("CONSTRAINT") and words.upper not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         name = words.name()
@@ -213,7 +213,7 @@ def constraint(words: Reader, context: Context, items: Items) -> bool:
         name = _index_name(words)
         items.keys.append(Key(name, "index", _parts(words, context)))
     else:
-        words.at = start
+        words.position = start
         return False
     _options(words)
     return True
@@ -245,10 +245,10 @@ def _options(words: Reader) -> None:
 
 
 def _parts(words: Reader, context: Context) -> tuple[tuple[str, int | None], ...]:
-    start = words.at
+    start = words.position
     parts = tuple(words.names_in_brackets())
     if any(not name for name, _ in parts) and not context.server.expression_keys:
-        words.at = start + 1
+        words.position = start + 1
         raise words.problem()
     return parts
 
@@ -362,7 +362,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
     comment: str | None = None
     present = False
     while not words.done:
-        start = words.at
+        start = words.position
         words.take(",")
         words.take("DEFAULT")
         if words.one_of("CHARACTER SET", "CHARSET"):
@@ -390,7 +390,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             words.take("=")
             words.next()
         else:
-            words.at = start
+            words.position = start
             break
         present = True
     if charset:

@@ -7,11 +7,11 @@ therefore parsed from the tokens; expressions and statements about rows from sql
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from simulator.sql.errors import SqlError
+from simulator.sql.parse.cursor import Cursor, Word
 
 _HEAD: Final = "SELECT "
 # Digits of an integer: 64 bits have no more.
@@ -27,26 +27,6 @@ def dialect() -> Any:
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """`kind` is `word`, `name` (back-quoted), `text`, `number`, `bytes` or `mark`; `value` is the word without
-    quotes."""
-
-    kind: str
-    value: str
-    start: int
-    end: int
-
-    @property
-    def upper(self) -> str:
-        return self.value.upper() if self.kind in ("word", "mark") else ""
-
-    @property
-    def brackets_opened(self) -> int:
-        """The opening brackets of a mark minus its closing ones."""
-        return self.value.count("(") - self.value.count(")") if self.kind == "mark" else 0
 
 
 def words_of(sql: str) -> list[Word]:
@@ -79,38 +59,12 @@ def words_of(sql: str) -> list[Word]:
     return words
 
 
-class Reader:
-    """A position in the words of a statement."""
+class Reader(Cursor):
+    """A position in the words of a statement; methods raise SqlError 1064 where it has other words."""
 
     def __init__(self, sql: str) -> None:
+        super().__init__(words_of(sql))
         self.sql = sql
-        self.words = words_of(self.sql)
-        self.at = 0
-
-    @property
-    def done(self) -> bool:
-        return self.at >= len(self.words)
-
-    def peek(self, *expected: str) -> bool:
-        """Whether these words come next."""
-        ahead = self.words[self.at : self.at + len(expected)]
-        return len(ahead) == len(expected) and all(
-            word.upper == text for word, text in zip(ahead, expected, strict=True)
-        )
-
-    def take(self, *expected: str) -> bool:
-        """Skip these words if they come next; returns whether they did."""
-        if not self.peek(*expected):
-            return False
-        self.at += len(expected)
-        return True
-
-    def one_of(self, *alternatives: str) -> str:
-        """Skip the first of these alternatives that comes next, and return it; "" if none does."""
-        for alternative in alternatives:
-            if self.take(*alternative.split()):
-                return alternative
-        return ""
 
     def need(self, *expected: str) -> None:
         if not self.take(*expected):
@@ -121,33 +75,29 @@ class Reader:
             raise self.problem()
 
     def problem(self) -> SqlError:
-        at = self.words[self.at].start if not self.done else len(self.sql)
-        return SqlError(1064, self.sql[at : at + 80])
+        start = self.words[self.position].start if not self.done else len(self.sql)
+        return SqlError(1064, self.sql[start : start + 80])
 
     def next(self) -> Word:
         if self.done:
             raise self.problem()
-        self.at += 1
-        return self.words[self.at - 1]
-
-    @property
-    def upper(self) -> str:
-        return "" if self.done else self.words[self.at].upper
+        self.position += 1
+        return self.words[self.position - 1]
 
     def remaining(self, *, needed: bool = False) -> str:
         """The text from the next word on. Raises SqlError 1064 if it is `needed` and empty."""
         if needed and self.done:
             raise self.problem()
-        return "" if self.done else self.sql[self.words[self.at].start :]
+        return "" if self.done else self.sql[self.words[self.position].start :]
 
     def skip_all(self) -> None:
-        self.at = len(self.words)
+        self.position = len(self.words)
 
     def name(self) -> str:
         word = self.next()
         if word.kind == "name" or (word.kind == "word" and re.match(r"[\w$]", word.value)):
             return word.value
-        self.at -= 1
+        self.position -= 1
         raise self.problem()
 
     def qualified(self) -> tuple[str, str]:
@@ -161,21 +111,21 @@ class Reader:
     def text(self) -> str:
         word = self.next()
         if word.kind != "text":
-            self.at -= 1
+            self.position -= 1
             raise self.problem()
         return word.value
 
     def integer(self) -> int:
         word = self.next()
         if word.kind != "number" or not word.value.isdecimal() or len(word.value) > MAX_DIGITS:
-            self.at -= 1
+            self.position -= 1
             raise self.problem()
         return int(word.value)
 
     def brackets(self) -> str:
         """The text inside the brackets that come next."""
         self.need("(")
-        start = self.words[self.at - 1].end
+        start = self.words[self.position - 1].end
         depth = 1
         while depth:
             word = self.next()

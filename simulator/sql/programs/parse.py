@@ -108,7 +108,7 @@ def parse_program(text: str) -> Statement:
 
 def _statement(words: Reader) -> Statement:
     label = ""
-    if words.words[words.at + 1 : words.at + 2] and words.words[words.at + 1].value == ":":
+    if words.words[words.position + 1 : words.position + 2] and words.words[words.position + 1].value == ":":
         label = words.name().lower()
         words.next()
     if words.take("BEGIN"):
@@ -249,16 +249,16 @@ def _signal(words: Reader) -> Signal:
 
 
 def _set(words: Reader) -> Set | Sql:
-    statement_start = words.at - 1
+    statement_start = words.position - 1
     pairs = []
     while True:
-        start = words.at
+        start = words.position
         while not words.done and words.upper not in ("=", ":=", ":", ";"):
             words.next()
-        target = words.between(start, words.at)
+        target = words.between(start, words.position)
         words.one_of(":")
         if words.upper == ";" or words.done or target.split()[:1] in (["NAMES"], ["names"]):
-            words.at = statement_start
+            words.position = statement_start
             return Sql(_until(words, ";"))
         words.next()
         pairs.append((target, _until(words, ";", ",")))
@@ -280,9 +280,9 @@ def _variable(words: Reader) -> str:
 
 def _until(words: Reader, *ends: str) -> str:
     """The text up to one of these words outside brackets and CASE; the word is not consumed."""
-    start, depth, cases = words.at, 0, 0
+    start, depth, cases = words.position, 0, 0
     while not words.done:
-        word = words.words[words.at]
+        word = words.words[words.position]
         if not depth and not cases and word.upper in ends:
             break
         if word.kind == "mark":
@@ -291,4 +291,4 @@ def _until(words: Reader, *ends: str) -> str:
                 break
         cases += (word.upper == "CASE") - (word.upper == "END" and cases > 0)
         words.next()
-    return words.between(start, words.at) if words.at > start else ""
+    return words.between(start, words.position) if words.position > start else ""

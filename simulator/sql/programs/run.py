@@ -384,7 +384,7 @@ def without_into(words: Reader) -> tuple[str, list[str]]:
         depth += word.brackets_opened
         if word.upper != "INTO" or depth:
             continue
-        words.at = number + 1
+        words.position = number + 1
         if words.upper in ("OUTFILE", "DUMPFILE"):
             raise Unsupported("SELECT … INTO OUTFILE")
         targets = []

@@ -53,7 +53,7 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
         text = match[1] + " " * len(match[2]) + text[match.end() :]
     words = Reader(text) if offsets or match else words
     if not _NEEDED[verb].intersection(word.upper for word in words.words):  # certainly an error
-        words.at = min(len(words.words), 2 if verb == "DELETE" else 3)
+        words.position = min(len(words.words), 2 if verb == "DELETE" else 3)
         raise words.problem()
     first, second, third = words.words[:3]
     if verb == "REPLACE":

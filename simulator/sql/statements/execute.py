@@ -68,7 +68,7 @@ def _execute(session: Session, text: str) -> None:
         run_change(session, text, words, verb)
     elif verb == "WITH" and not words.peek("WITH", "SELECT") and (change := _changed_by(words)):
         if session.server.mariadb:
-            words.at = next(i for i, word in enumerate(words.words) if word.upper == change)
+            words.position = next(i for i, word in enumerate(words.words) if word.upper == change)
             raise words.problem()
         run_change(session, text, words, change)
     elif verb in ("SELECT", "WITH", "TABLE", "VALUES") or words.peek("("):
@@ -162,7 +162,7 @@ def _takes_temporary(session: Session, words: Reader) -> bool:
 
 
 def _create(session: Session, words: Reader, text: str) -> None:
-    start = words.at
+    start = words.position
     words.take("OR", "REPLACE")
     temporary = _takes_temporary(session, words)
     if words.one_of("DATABASE", "SCHEMA"):
@@ -176,7 +176,7 @@ def _create(session: Session, words: Reader, text: str) -> None:
             words.one_of("INDEX", "KEY")
         tables.create_index(session, words, text, {"INDEX": "index", "KEY": "index"}.get(kind, kind.lower()))
     else:
-        words.at = start
+        words.position = start
         objects.change_object(session, words, text, "CREATE")
 
 

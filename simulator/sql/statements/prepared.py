@@ -103,7 +103,7 @@ def call(session: Session, words: Reader, programs: Programs) -> None:
 def prepare_statement(session: Session, words: Reader) -> None:
     name = words.name().lower()
     words.need("FROM")
-    if words.words[words.at].kind == "text":
+    if words.words[words.position].kind == "text":
         session.connection.prepared[name] = _checked(session, words.text())
         return
     value = value_of(session, words.remaining(needed=True))

@@ -69,11 +69,11 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
                 raise Unsupported("SET TRANSACTION READ ONLY")
             words.skip_all()  # isolation has no effect in a single session
             return
-        match = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
+        match = _NAME.match(words.sql, words.words[words.position].start) if not words.done else None
         if match is None:
             raise words.problem()
         scope = _scope(match["scope"]) or scope
-        while not words.done and words.words[words.at].start < match.end():
+        while not words.done and words.words[words.position].start < match.end():
             words.next()
         node_text, keyword = _right_side(words)
         if match["user"]:
@@ -113,17 +113,17 @@ def _charset(session: Session, word: str) -> str:
 
 def _right_side(words: Reader) -> tuple[str, str]:
     """The text of a value up to the next comma, and the value itself if it is a single word."""
-    start, depth = words.at, 0
+    start, depth = words.position, 0
     while not words.done:
-        word = words.words[words.at]
+        word = words.words[words.position]
         if word.value == "," and not depth:
             break
         depth += word.brackets_opened
         words.next()
-    if start == words.at:
+    if start == words.position:
         raise words.problem()
-    single = words.words[start] if words.at == start + 1 else None
-    return words.between(start, words.at), single.value if single is not None and single.kind == "word" else ""
+    single = words.words[start] if words.position == start + 1 else None
+    return words.between(start, words.position), single.value if single is not None and single.kind == "word" else ""
 
 
 def _user_variable(session: Session, name: str, text: str) -> Callable[[], None]:

@@ -176,11 +176,11 @@ class _Statement:
 
     def _index(self, verb: str) -> Change | None:
         words = self.words
-        start = words.at
+        start = words.position
         if verb == "CREATE":
             kind = words.one_of("UNIQUE", "FULLTEXT", "SPATIAL")
             if not words.one_of("INDEX", "KEY"):
-                words.at = start
+                words.position = start
                 return None
         elif words.take("INDEX"):
             kind = ""
