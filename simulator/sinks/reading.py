@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, TypeAlias
 
@@ -44,6 +45,32 @@ class Reader(Protocol):
         """The messages of places that `take` was never called for."""
 
     def close(self) -> None: ...
+
+
+class PartitionReader(ABC):
+    """A reader of a broker whose partitions are read one by one. `read` has those of the topics that were asked for."""
+
+    name: str
+    topic_pattern: str | None
+    # Messages to ask for at once.
+    at_once: int
+
+    def topic(self) -> str:
+        return one_topic(self.topic_pattern, self.name)
+
+    def place(self, topic: str, partition: int) -> Place:
+        return topic, partition
+
+    def others(self) -> Iterator[tuple[Place, Records]]:
+        for place in self.read():
+            while (records := self.take(place, self.at_once)) is not None:
+                yield place, records
+
+    @abstractmethod
+    def read(self) -> Sequence[Place]: ...
+
+    @abstractmethod
+    def take(self, place: Place, count: int) -> Records | None: ...
 
 
 def one_topic(pattern: str | None, name: str) -> str:

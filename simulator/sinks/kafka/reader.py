@@ -7,14 +7,14 @@ until that is asked for, so memory is bounded.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
 from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
 from simulator.sinks.kafka.url import KafkaUrl, check_topic, read_properties
-from simulator.sinks.reading import HEADERS, one_topic
+from simulator.sinks.reading import HEADERS, PartitionReader, Place
 
 SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
 # Messages of a partition that wait before it is paused; also the most that are requested at once.
@@ -26,11 +26,11 @@ PATIENCE_SECS: Final = 60
 ANSWER_SECS: Final = 20
 
 
-class KafkaReader:
+class KafkaReader(PartitionReader):
     """The messages of topics. Raises SinkError where the broker cannot be used, UsageError for topics of which messages
     are gone."""
 
-    prefix_bytes = 0
+    prefix_bytes, at_once = 0, AT_ONCE
     columns: Sequence[str] = SCHEMA.names
 
     def __init__(self, url: KafkaUrl, file: Mapping[str, str]) -> None:
@@ -60,16 +60,9 @@ class KafkaReader:
         except (confluent_kafka.KafkaException, TypeError, ValueError):
             raise OptionError("librdkafka refuses a setting of the Kafka URL or its properties file.") from None
         self._counts: dict[str, int] = {}
-        self._waiting: dict[tuple[str, int], deque[Any]] = {}
-        self._ended: set[tuple[str, int]] = set()
-        self._paused: set[tuple[str, int]] = set()
-
-    def topic(self) -> str | None:
-        """The only topic that the URL names. Raises UsageError if it names none or several."""
-        return one_topic(self.topic_pattern, self.name)
-
-    def place(self, topic: str, partition: int) -> tuple[str, int]:
-        return topic, partition
+        self._waiting: dict[Place, deque[Any]] = {}
+        self._ended: set[Place] = set()
+        self._paused: set[Place] = set()
 
     def partitions(self, topic: str) -> int:
         """The topic's partition count; its partitions are read from now on."""
@@ -122,7 +115,7 @@ class KafkaReader:
         if assigned:
             self._consumer.incremental_assign(assigned)
 
-    def take(self, place: tuple[str, int], count: int) -> pa.RecordBatch | None:
+    def take(self, place: Place, count: int) -> pa.RecordBatch | None:
         """Some of the next messages of a partition; None: there are no more. Raises SinkError."""
         self.partitions(place[0])
         waiting = self._waiting.get(place)
@@ -157,11 +150,8 @@ class KafkaReader:
                 self._consumer.pause([self._kafka.TopicPartition(*place)])
         return bool(messages)
 
-    def others(self) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
-        """The messages of partitions on which none is expected."""
-        for place in list(self._waiting):
-            while (records := self.take(place, AT_ONCE)) is not None:
-                yield place, records
+    def read(self) -> Sequence[Place]:
+        return list(self._waiting)
 
     def close(self) -> None:
         self._consumer.close()

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.errors import SinkError, UsageError
-from simulator.sinks.reading import HEADERS, one_topic
+from simulator.sinks.reading import HEADERS, PartitionReader, Place
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.message import NAME_END, VALUE_END
 from simulator.sinks.rocketmq.remoting import (
@@ -67,11 +67,11 @@ class Progress:
     waiting: deque[tuple[bytes, Mapping[bytes, bytes]]] = field(default_factory=deque)
 
 
-class RocketmqReader:
+class RocketmqReader(PartitionReader):
     """The messages of topics. Raises SinkError where the cluster cannot be used, UsageError for topics of which
     messages are gone."""
 
-    prefix_bytes = 0
+    prefix_bytes, at_once = 0, AT_ONCE
 
     def __init__(self, url: RocketmqUrl) -> None:
         self.name, self.topic_pattern = str(url), url.topic
@@ -81,15 +81,8 @@ class RocketmqReader:
         self._cluster = Cluster(replace(url, partitions=None))
         self._cluster.connect()
         self._connections: dict[str, Connection] = {}
-        self._queues: dict[tuple[str, int], Progress] = {}
+        self._queues: dict[Place, Progress] = {}
         self._counts: dict[str, int] = {}
-
-    def topic(self) -> str | None:
-        """The only topic that the URL names. Raises UsageError if it names none or several."""
-        return one_topic(self.topic_pattern, self.name)
-
-    def place(self, topic: str, partition: int) -> tuple[str, int]:
-        return topic, partition
 
     def partitions(self, topic: str) -> int:
         """The topic's queue count; their ends are those of now. Raises SinkError, UsageError."""
@@ -110,7 +103,7 @@ class RocketmqReader:
             self._counts[topic] = len(queues)
         return self._counts[topic]
 
-    def take(self, place: tuple[str, int], count: int) -> pa.RecordBatch | None:
+    def take(self, place: Place, count: int) -> pa.RecordBatch | None:
         """Some of the next messages of a queue; None: there are no more. Raises SinkError."""
         self.partitions(place[0])
         if (progress := self._queues.get(place)) is None:
@@ -127,11 +120,8 @@ class RocketmqReader:
         taken = [progress.waiting.popleft() for _ in range(min(count, len(progress.waiting)))]
         return _records(taken).select(self.columns)
 
-    def others(self) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
-        """The messages of queues on which none is expected."""
-        for place in list(self._queues):
-            while (records := self.take(place, AT_ONCE)) is not None:
-                yield place, records
+    def read(self) -> Sequence[Place]:
+        return list(self._queues)
 
     def close(self) -> None:
         while self._connections:
