@@ -15,7 +15,7 @@ import pytest
 from kafka_client import make_topic
 from native import native
 from readers.jvm import Reader
-from waiting import PATIENCE_SECS
+from waiting import patient
 
 # `new_broker("kafka", secure=True)`: started, in a folder of its own.
 Starter = Callable[..., Any]
@@ -45,12 +45,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the sinks of this process no broker is away, and nothing is sent twice, because the machine is busy."""
-    for kind in ("kafka", "rabbitmq", "rocketmq"):
-        monkeypatch.setattr(f"simulator.sinks.{kind}.url.CONNECT_SECS", 60.0)
-    monkeypatch.setattr("simulator.sinks.rabbitmq.sink.STALL_SECS", PATIENCE_SECS)
-    monkeypatch.setattr("simulator.sinks.rocketmq.native.ANSWER_SECS", PATIENCE_SECS)
-    monkeypatch.setattr("simulator.sinks.rocketmq.library.SEND_MS", int(1000 * PATIENCE_SECS))
+    patient(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,15 @@
-"""Runs of the command that are killed, and whose broker goes away: nothing is lost, and what is repeated is counted."""
+"""Runs of the command whose broker goes away, and that are killed: nothing is lost, and what is repeated is counted.
+
+What becomes of runs that are killed is above all in `test_delivery.py`.
+"""
 
 from __future__ import annotations
 
 import os
-import random
 import re
 import subprocess
 import time
 import uuid
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,19 @@ from typing import Any
 import orjson
 import pytest
 from command import cdcsim, start, summary
-from proxy import proxy
 from test_kafka import read
 from test_rabbitmq import bodies as queue_bodies
 from test_rocketmq import bodies as topic_bodies
 
 import simulator
-from simulator.model import Message, OrderKey
+from simulator.model import Message
 from simulator.run import bookmark
-from simulator.run.bookmark import Bookmark
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 
-KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
 OUTAGES = int(os.environ.get("CDCSIM_OUTAGES", "1"))
 OUTAGE_SECS = float(os.environ.get("CDCSIM_OUTAGE_SECS", "2"))
-RATE, OUTAGE_RATE = 8000, 1000  # changes a second
-CHANGES = RATE // 2 * KILLS  # so a run takes about as long as it is killed
+RATE = 1000  # changes a second
 # From the start of one outage to the next: a broker takes a while to start on a busy machine. The last one begins well
 # before the end of the run, which it then makes longer.
 OUTAGE_TURN_SECS = OUTAGE_SECS + 20
@@ -56,9 +53,7 @@ def destination(kind: str, address: str, topic: str, *, seconds: int = 300) -> s
     if broker == "rabbitmq":
         more = f"&timeout_secs={seconds}" + ("&queue_type=quorum" if how == "quorum" else "")
         return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct{more}"
-    native = "&client=native"
-    more = {"kafka exactly-once": "&exactly-once=true", "rocketmq": native, "rocketmq workers": native}.get(kind, "")
-    more += f"&timeout_secs={seconds}"
+    more = f"&timeout_secs={seconds}" + ("&client=native" if kind == "rocketmq" else "")
     return f"{broker}://{address}/{topic}?partitions={PARTITIONS}{more}"
 
 
@@ -85,19 +80,9 @@ def by_partition(messages: list[Message]) -> dict[int, list[bytes]]:
     return found
 
 
-def on_their_way(mark: Bookmark | None, messages: list[Message]) -> int:
-    """How many messages a run may have sent that were not acknowledged: the next one sends them again."""
-    if mark is None or mark.sent is None:
-        return 0
-    arrived = {partition: key for (_, partition), key in mark.position.acknowledged.items()}
-    nothing = OrderKey(0, -1, 0)
-    return sum(arrived.get(each.partition or 0, nothing) < each.order <= mark.sent for each in messages)
-
-
-def command(kind: str, address: str, topic: str, changes: int, file: Path, rate: int = RATE) -> list[str]:
+def command(kind: str, address: str, topic: str, changes: int, file: Path) -> list[str]:
     """A run of `orders` at a rate, which can be resumed."""
-    found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{rate}/s"]
-    found += ["--workers", "2"] if kind.endswith(" workers") else []
+    found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{RATE}/s"]
     return [*found, "--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
 
 
@@ -114,39 +99,6 @@ def position(file: Path) -> Any:
     return found and (found.position.acknowledged or None)
 
 
-@pytest.mark.parametrize("kind", kinds("kafka exactly-once", "kafka workers", "rabbitmq workers", "rocketmq workers"))
-def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """SIGKILL at any moment, of runs to RabbitMQ also behind a cut of their connection; CDCSIM_KILLS says how often."""
-    address, topic = request.getfixturevalue(kind.split()[0]), f"test_{uuid.uuid4().hex}"
-    file, facts = tmp_path / "position", tmp_path / "summary.json"
-    messages, most = sent(kind, CHANGES), 0
-    with ExitStack() as stack:
-        passing = stack.enter_context(proxy(address)) if kind == "rabbitmq workers" else None
-        arguments = [*command(kind, passing.address if passing else address, topic, CHANGES, file), "-q"]
-        for number in range(KILLS):
-            before = file.stat().st_mtime_ns if file.exists() else None
-            with start(*arguments) as process:
-                while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
-                    time.sleep(0.01)
-                time.sleep(random.Random(number).random())
-                if passing is not None and number % 2:
-                    passing.cut()
-                    most += MOST_AGAIN
-                    time.sleep(random.Random(number).random() / 2)
-                process.kill()
-            most += (last := on_their_way(bookmark.read(file), messages))
-        cdcsim(*arguments, "--summary-to", facts)
-    found, wanted = contents(kind, address, topic, request), by_partition(messages)
-    assert {number: list(dict.fromkeys(values)) for number, values in found.items()} == wanted
-    told = summary(facts)
-    again = {number: len(values) - len(wanted[number]) for number, values in found.items()}
-    counted = {each["partition"]: each["messages"] for each in told["repeated_in"]}
-    assert [number for number in again if again[number] > counted.get(number, 0)] == [], (again, counted)
-    if kind == "kafka exactly-once":  # readers do not see what was not committed
-        last = most = 0
-    assert last <= told["repeated"] <= most
-
-
 @pytest.mark.parametrize("kind", kinds(*BROKERS, "rabbitmq quorum", "rocketmq library"))
 def test_a_broker_that_stops_and_starts_again_only_costs_time(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -158,11 +110,11 @@ def test_a_broker_that_stops_and_starts_again_only_costs_time(
     if kind == "rocketmq library":
         request.getfixturevalue("rocketmq_library")
     file, record = tmp_path / "position", tmp_path / "record.json"
-    changes = int(OUTAGE_RATE * (LAST_SECS + (OUTAGES - 1) * OUTAGE_TURN_SECS))
+    changes = int(RATE * (LAST_SECS + (OUTAGES - 1) * OUTAGE_TURN_SECS))
     ends = [partial(broker.kill, "broker"), broker.stop]
     if kind.startswith("rabbitmq"):
         ends.reverse()
-    arguments = command(kind, broker.address, topic, changes, file, OUTAGE_RATE)
+    arguments = command(kind, broker.address, topic, changes, file)
     url = destination(kind, broker.address, f"{topic}_hasty", seconds=15)
     hasty = ["run", "crud", "-f", "canal-json", "--limit", "100000", "--rate", "500/s", "--allow-undocumented"]
     hasty += ["--to", url, "--resume", str(tmp_path / "hasty"), "--summary-to", str(tmp_path / "facts")]
@@ -232,20 +184,6 @@ def test_a_run_in_transactions_takes_the_position_of_no_other_run(kafka: str, tm
     assert values("two") == wanted
     kill_and_resume(arguments("one", tmp_path / "anew"), tmp_path / "anew")
     assert values("one") == 2 * wanted
-
-
-@pytest.mark.broker("kafka")
-def test_a_run_in_transactions_with_a_topic_for_each_table(kafka: str, tmp_path: Path) -> None:
-    """The id is the default's, and each transaction may begin with another topic."""
-    name, file = f"test_{uuid.uuid4().hex}", tmp_path / "position"
-    to = f"kafka://{kafka}/{name}.{{table}}?partitions=1&exactly-once=true"
-    kill_and_resume(["run", "orders", "-f", "canal-json", "--limit", "6000", "--to", to, "--resume", str(file)], file)
-    job = open_job("orders", "canal-json").addressed(topic=f"{name}.{{table}}")
-    wanted: dict[str, list[bytes | None]] = {}
-    for message in job.messages(Limits(changes=6000)):
-        wanted.setdefault(message.topic, []).append(message.value)
-    assert len(wanted) > 3
-    assert {topic: [each.value() for each in read(kafka, topic)[0]] for topic in wanted} == wanted
 
 
 @pytest.mark.broker("kafka")

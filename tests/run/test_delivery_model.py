@@ -14,7 +14,8 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
-from delivery_model import KINDS, LAST, LIVES, Kind, Life, Machine
+from delivery_fakes import KINDS, Fakes, Kind
+from delivery_model import LAST, LIVES, Life
 from hypothesis import HealthCheck, Phase, given, settings
 
 from simulator.errors import SimulatorError
@@ -35,7 +36,7 @@ def schedules(kind: Kind) -> Callable[[], None]:
     @given(LIVES, LAST)
     def tried(lives: list[Life], last: Life) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            Machine(Path(folder), kind).schedule(lives, last)
+            Fakes(Path(folder), kind).schedule(lives, last)
 
     return tried
 

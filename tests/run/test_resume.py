@@ -83,8 +83,7 @@ def test_kill(command: Command, tmp_path: Path, whole: dict[str, str]) -> None:
         before = file.stat().st_mtime_ns if file.exists() else None
         kills_worker = number % 2 == 0
         # so slow that it does not end before
-        more = ["--workers", "2", "--rate", "500/s"] if kills_worker else []
-        with start(*arguments, *more) as process:
+        with start(*arguments, "--workers", "2", "--rate", "500/s") as process:
             while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
                 time.sleep(0.01)
             time.sleep(random.Random(number).random() / 4)

@@ -55,8 +55,7 @@ class RabbitmqSink(Sink):
     """Messages to one exchange, each confirmed by the broker, at most `window` of them in flight.
 
     When the connection breaks, all that is not confirmed is sent again in order, so queues may hold up to a window of
-    messages twice. A message that reaches no queue, or that the broker refuses, ends the run. To be used by one thread
-    at a time.
+    messages twice. A message that reaches no queue, or that the broker refuses, ends the run. One thread sends.
     """
 
     def __init__(self, url: RabbitmqUrl, properties: Mapping[str, Any]) -> None:
@@ -76,6 +75,7 @@ class RabbitmqSink(Sink):
         self._unwritten = 0  # messages at the end of `_sent` of which the broker has no byte yet
         self._publications: dict[str, Publication] = {}
         self._declared: set[tuple[str, str]] = set()
+        self._topics: set[str] = set()
         self._trouble: str | None = None
         self._lost: Exception | None = None  # why there is no connection
         self._closed = False
@@ -88,9 +88,14 @@ class RabbitmqSink(Sink):
             raise
 
     def partitions(self, topic: str) -> int:
-        """The number of queues behind a topic. Declares them, unless their names have the message's tag."""
-        if "{tag}" not in f"{self.url.queue}{self.url.routing_key}":
-            self._destination(topic, None)
+        """The number of queues behind a topic. Declares them, unless their names have the message's tag.
+
+        May be called by another thread than the one that sends: only one at a time uses the connection.
+        """
+        if topic not in self._topics and "{tag}" not in f"{self.url.queue}{self.url.routing_key}":
+            with self._lock:
+                self._destination(topic, None)
+        self._topics.add(topic)
         return self.url.partitions or 1
 
     @property
