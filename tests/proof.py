@@ -28,6 +28,7 @@ READERS: Final = {
     "gson": "Gson, 2.15.0",
     "driver": "MongoDB's BSON library, 4.11.1",
     "later": "MongoDB's BSON library, 5.14.0",
+    "sink": "Debezium's JDBC sink, 3.6.0",
 }
 # Where captures lie, what made them, and the tests that give them again.
 CAPTURES: Final = {
@@ -211,15 +212,13 @@ def origins(format: str) -> Counter[str]:
 def readers(format: str) -> str:
     """The readers whose tests name a format, as links to these."""
     found: dict[str, list[str]] = {}
-    for path in sorted((HERE / "readers").glob("test_*.py")):
+    for path in (*sorted((HERE / "readers").glob("test_*.py")), *(HERE / "sql").glob("test_*_sink.py")):
         text = path.read_text("utf-8")
         if re.search(rf"(?<![\w-]){re.escape(format)}(?![\w-])", text):
             for name in READERS:
                 if re.search(rf"\b{name}: Reader\b", text):
-                    found.setdefault(name, []).append(path.name)
-    return "; ".join(
-        f"{READERS[name]} ({', '.join(link('readers/' + file) for file in files)})" for name, files in found.items()
-    )
+                    found.setdefault(name, []).append(path.relative_to(HERE).as_posix())
+    return "; ".join(f"{READERS[name]} ({', '.join(link(file) for file in files)})" for name, files in found.items())
 
 
 def capture_rows() -> Iterator[Sequence[str]]:

@@ -37,12 +37,14 @@ class Ddl(ABC):
 
     `truncates` says whether there is TRUNCATE; without it a scenario's `truncate` deletes each row.
     `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
-    that are there get its default.
+    that are there get its default, `retypes_columns` whether a statement that changes a column types all of it, so that
+    a default which is not typed again is gone.
     """
 
     truncates = True
     places_columns = False
     fills_columns = True
+    retypes_columns = False
 
     @abstractmethod
     def type_name(self, type: ColumnType) -> str:
@@ -59,6 +61,10 @@ class Ddl(ABC):
     def takes_default(self, type: ColumnType) -> bool:
         """Whether a column of the type can have a literal default that is not null."""
         return True
+
+    def default(self, text: str, type: ColumnType) -> str | None:
+        """A column's default as the server keeps it, a SQL expression; None where there are no defaults."""
+        return None
 
     def create_database(self, database: str) -> str:
         return ""
@@ -113,6 +119,9 @@ class SqlDdl(Ddl):
     @abstractmethod
     def literal(self, text: str, type: ColumnType) -> str:
         """A literal of a column's type."""
+
+    def default(self, text: str, type: ColumnType) -> str | None:
+        return self.literal(text, type)
 
     def in_schema(self, schema: str, name: str) -> str:
         """The name of a table or index: `orders`, `sales.orders`."""

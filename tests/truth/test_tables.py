@@ -17,11 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from command import Command
+from each import each
 
 import simulator
 from simulator.errors import MissingPackage
 from simulator.library import Simulation
 from simulator.pytest_plugin import Cdc
+from simulator.truth.verify.documents import document
 from simulator.truth.verify.tables import TableVerdict, WrongRow
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -78,6 +80,34 @@ def test_a_table_of_other_types_and_order(orders: Path, tmp_path: Path) -> None:
     verdict = one(simulator.verify_tables("orders", tmp_path / "orders.parquet", at=AT))
     assert verdict.ok, str(verdict)
     assert verdict.skipped == ("loaded_at",)
+
+
+def test_documents_are_compared_as_such(tmp_path: Path) -> None:
+    """Blanks, the order of members and digits that say nothing are no difference, other values are."""
+    settings = {"tables.customers.rows": 20, "lifecycles.product.slots": 5, "lifecycles.order.slots": 5}
+    run = simulator.simulate("orders", "canal-json", settings=settings, turns=5, snapshot=True)
+    rows = {name: [dict(row) for row in table] for name, table in run.expected.items()}
+    products = rows["shop.products"]
+    written = [json.loads(row["attributes"]) for row in products]
+    for row, value in zip(products, written, strict=True):
+        row["attributes"] = json.dumps(dict(reversed(value.items())), indent=1)
+    assert all(verdict.ok for verdict in run.verify(rows))
+    products[0]["attributes"] = json.dumps(written[0] | {"weight_g": written[0]["weight_g"] + 1})
+    (verdict,) = (verdict for verdict in run.verify(rows) if not verdict.ok)
+    assert verdict.counts == {WrongRow.DIFFERENT: 1}
+
+
+@each(
+    [
+        ('{"b":[true,null,"é"],"a":1.50}', '{"a": 1.5, "b": [true, null, "é"]}'),
+        ('{"n":12345678901234567890.10}', '{"n": 12345678901234567890.1}'),
+        ("1e2", "100"),
+        ("null", "null"),
+        ("not JSON", "not JSON"),
+    ]
+)
+def test_a_document_in_one_form(text: str, form: str) -> None:
+    assert document(text) == form
 
 
 def texts(path: Path) -> list[dict[str, str | None]]:

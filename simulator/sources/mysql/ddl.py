@@ -84,6 +84,7 @@ class MysqlDdl(SqlDdl):
     """Back-quotes only where a name needs them."""
 
     places_columns = True
+    retypes_columns = True
 
     def name(self, text: str) -> str:
         """An identifier, in back-quotes where it needs them.

@@ -186,6 +186,8 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
         loaded.fail((*path, "default"), f"{source.title} allows no default for a column of type {column.type.name}")
     if not source.ddl.fills_columns:
         column = replace(column, nullable=True)
+    if new.default is not None:
+        column = replace(column, default=source.ddl.default(new.default, column.type))
     # a column that was renamed may have had this name and keeps it as its field
     field_names = {other.field for other in table.columns}
     if new.name in field_names:
@@ -203,7 +205,8 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
 def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.widen is not None
     old = find_column(loaded, (*path, "column"), table, change.widen.column, source)
-    new = replace(old, type=column_type(loaded, (*path, "type"), change.widen.type, source))
+    type = column_type(loaded, (*path, "type"), change.widen.type, source)
+    new = replace(old, type=type, default=None if source.ddl.retypes_columns else old.default)
     if not source.ddl.widens(old.type, new.type):
         was, would = source.ddl.type_definition(old.type), source.ddl.type_definition(new.type)
         loaded.fail(
@@ -217,7 +220,8 @@ def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source:
 def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.rename_column is not None
     old = find_column(loaded, (*path, "column"), table, change.rename_column.column, source)
-    new = replace(old, name=source.identifier(change.rename_column.to))
+    name = source.identifier(change.rename_column.to)
+    new = replace(old, name=name, default=None if source.ddl.retypes_columns else old.default)
     if new.name == old.name:
         loaded.fail((*path, "to"), f"{old.name!r} is its name already")
     _new_name(loaded, (*path, "to"), table, new.name, but=old.name)

@@ -20,6 +20,7 @@ from simulator.errors import OptionError, did_you_mean
 from simulator.model import Column
 from simulator.sources.source import Source
 from simulator.truth.verify.consumed import text_of
+from simulator.truth.verify.documents import documents
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
@@ -42,6 +43,8 @@ class Tolerance:
         return fnmatchcase(name.lower(), self.pattern.lower())
 
 
+# Documents are equal whatever their text looks like.
+DOCUMENTS: Final = Tolerance("*", lambda array: documents(array) if pa.types.is_string(array.type) else array)
 # Tolerances of sinks, by what their documentation says of types that they store.
 PRESETS: Final[dict[str, Tolerance]] = {
     # org.apache.kafka.connect.data.Timestamp and Time: milliseconds since 1970, of the day

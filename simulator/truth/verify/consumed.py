@@ -235,9 +235,37 @@ def _mysql(place: str) -> Any:
 def _postgresql(place: str) -> Any:
     try:
         import psycopg
+        from psycopg.types.string import TextLoader
     except ImportError:
         raise MissingPackage("tables of PostgreSQL need psycopg: pip install 'cdc-simulator[postgresql]'.") from None
-    return psycopg.connect(place, options="-c TimeZone=UTC", connect_timeout=10)
+    connection = psycopg.connect(place, options="-c TimeZone=UTC", connect_timeout=10)
+    # Python's documents lose digits, and their null is NULL; its UUIDs are no type of Arrow
+    for name in ("json", "jsonb", "uuid"):
+        connection.adapters.register_loader(name, TextLoader)
+    for name in ("date", "timestamp", "timestamptz"):
+        connection.adapters.register_loader(name, _or_text(connection, name))
+    return connection
+
+
+def _or_text(connection: Any, type: str) -> Any:
+    """PostgreSQL's type as Python's, and those values that Python does not have, such as infinity, as text."""
+    from psycopg import DataError, pq
+    from psycopg.adapt import Loader
+
+    inner = connection.adapters.get_loader(connection.adapters.types[type].oid, pq.Format.TEXT)
+
+    class OrText(Loader):
+        def __init__(self, oid: int, context: Any = None) -> None:
+            super().__init__(oid, context)
+            self._load = inner(oid, context).load
+
+        def load(self, data: Any) -> Any:
+            try:
+                return self._load(data)
+            except DataError:
+                return bytes(data).decode()
+
+    return OrText
 
 
 DATABASES: Final[dict[str, Callable[[str], Any]]] = {

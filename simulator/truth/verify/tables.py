@@ -22,7 +22,7 @@ from simulator.batch import decoded
 from simulator.errors import UsageError, did_you_mean
 from simulator.model import Column, TableId
 from simulator.sources.source import Source
-from simulator.truth.verify.cells import Hashes, Tolerance, as_carrier, hashes
+from simulator.truth.verify.cells import DOCUMENTS, Hashes, Tolerance, as_carrier, hashes
 from simulator.truth.verify.consumed import Consumed
 from simulator.truth.verify.findings import EXAMPLES
 
@@ -180,6 +180,8 @@ class Comparer:
         self._tolerances: list[list[Tolerance]] = []
         for position, column in enumerate(expected.columns):
             fitting = [each for each in tolerances if each.fits(expected.id.name, column.name)]
+            if source.family(column.type) == "json":
+                fitting.append(DOCUMENTS)
             if any(each.ignored for each in fitting):
                 continue
             name = column.name if column.name in consumed.columns else by_name.get(column.name.lower())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened, TableChange
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells
 from simulator.formats.debezium.values.cells import Converted
 from simulator.model import Column, ColumnType, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.text.json_style import JACKSON_BYTES, escape
 from simulator.wire.fields import Cell
 
 K = SchemaChangeKind
@@ -22,6 +24,7 @@ ABSENT = {
     "boolean": "false", "int8": "0", "int16": "0", "int32": "0", "int64": "0", "float": "0.0", "double": "0.0",
     "string": '""', "bytes": '""', "struct": '{"scale":0,"value":"AA=="}',
 }  # fmt: skip
+_LITERAL: Final = re.compile(r"N?'((?:[^']|'')*)'|(-?[\d.]+)")
 
 
 class RelationalConnector(Connector):
@@ -44,7 +47,17 @@ class RelationalConnector(Connector):
         assert typed is not None, column
         schema, cell = typed
         absent = '"AA=="' if schema.name.endswith(".Decimal") else ABSENT[schema.type]
-        return cells.finished(schema, cell, nullable=column.nullable, default="", absent=absent)
+        default = self._default(column, cell)
+        return cells.finished(schema, cell, nullable=column.nullable, default=default, absent=absent)
+
+    def _default(self, column: Column, cell: Cell) -> str:
+        """The default as the converter writes it; "" without one. Expressions are none."""
+        if (literal := _LITERAL.fullmatch(column.default or "")) is None:
+            return ""
+        text = literal[2] or literal[1].replace("''", "'")
+        texts = cell.text(self.source.parse_values([text], column.type))
+        value = (escape(texts, JACKSON_BYTES) if cell.escaped else texts)[0].as_py()
+        return "" if value is None else f'"{value}"' if cell.quoted else str(value)
 
     def columns(self, table: Table) -> Sequence[int]:
         return tuple(i for i, column in enumerate(table.columns) if self.typed(column.type) is not None)

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 import pytest
-from jars import Jars
+from jars import Jars, Plugin
 from native import native
 
-PROGRAMS: Final = Path(__file__).parent
+PROGRAMS: Final = Path(__file__).parent / "readers"
 # What ends an answer. No line of JSON looks like it.
 END: Final = b"."
 
@@ -26,14 +26,14 @@ END: Final = b"."
 class Reader:
     """A Java program that answers each line with some lines and one that says END; one JVM for all that it is asked."""
 
-    def __init__(self, program: str, jars: Jars, *options: str) -> None:
+    def __init__(self, program: str, jars: Jars | Plugin, *options: str) -> None:
         self._program = program
         try:
-            java, folder = native("fetching").java_tool("java", wanted_by="an independent reader"), jars.folder()
+            java, classpath = native("fetching").java_tool("java", wanted_by="an independent reader"), jars.classpath()
         except native("fetching").NativeError as error:
             pytest.fail(str(error), pytrace=False)
         command = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options]
-        command += ["-cp", f"{folder}/*", str(PROGRAMS / program)]
+        command += ["-cp", classpath, str(PROGRAMS / program)]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the reader)
         self._place = tempfile.TemporaryDirectory(prefix="reader-")  # some readers write logs where they stand
         self._process = subprocess.Popen(
