@@ -259,7 +259,8 @@ BUILDERS: Final = {
     "simulator.run.resume": {"Resumed": ("run/session.py",)},
     "simulator.run.session": {
         "open_session": ("library.py", "cli/commands/run.py", "spark/examples/preload.py"),
-        "local_run": ("run/session.py", "truth/verify/verify.py"),  # a run that compares instead of sending
+        # runs that compare or count instead of sending
+        "local_run": ("run/session.py", "truth/verify/verify.py", "truth/partitions.py"),
         "share_run": ("spark/brokers.py", "spark/files.py"),
     },
     "simulator.sinks": {

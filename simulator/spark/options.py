@@ -15,9 +15,11 @@ from simulator.run.request import Subject, parse_whole
 from simulator.sinks.url import MOST_PARTITIONS, text
 from simulator.stream.engine.block import FARTHEST, Stream
 
-VIEWS: Final = ("messages", "changes", "state")
-HISTORY: Final = ("messages", "changes")
-IMAGES: Final = ("changes", "state")
+VIEWS: Final = ("messages", "changes", "state", "ledger", "partitions")
+HISTORY: Final = ("messages", "changes", "partitions")
+STREAMS: Final = ("messages", "changes")
+MESSAGES: Final = ("messages", "partitions")
+IMAGES: Final = ("changes", "state", "ledger")
 BATCH: Final = "spark.read"
 STREAM: Final = "spark.readStream"
 MOST_CHANGES: Final = 10**18
@@ -53,19 +55,19 @@ OPTIONS: Final[Mapping[str, Option]] = {
     "seed": Option(partial(parse_whole, low=0, high=2**64 - 1)),
     "set": Option(),
     "start": Option(),
-    "route": Option(views=("messages",)),
-    "topic": Option(views=("messages",)),
-    "partitions": Option(partial(parse_whole, low=1, high=MOST_PARTITIONS), ("messages",)),
+    "route": Option(views=MESSAGES),
+    "topic": Option(views=MESSAGES),
+    "partitions": Option(partial(parse_whole, low=1, high=MOST_PARTITIONS), MESSAGES),
     "limit": Option(partial(parse_whole, low=0, high=MOST_CHANGES), HISTORY),
     "turns": Option(TURN, HISTORY),
     "start_at": Option(TURN, HISTORY),
     "snapshot": Option(flag, HISTORY),
-    "turn": Option(TURN, ("state",)),
+    "turn": Option(TURN, ("state", "ledger")),
     "tasks": Option(partial(parse_whole, low=1, high=MOST_TASKS)),
-    "pushdown": Option(flag, HISTORY, BATCH),
-    "rate": Option(CHANGES, HISTORY, STREAM),
-    "turns_per_batch": Option(TURNS, HISTORY, STREAM),
-    "changes_per_batch": Option(CHANGES, HISTORY, STREAM),
+    "pushdown": Option(flag, STREAMS, BATCH),
+    "rate": Option(CHANGES, STREAMS, STREAM),
+    "turns_per_batch": Option(TURNS, STREAMS, STREAM),
+    "changes_per_batch": Option(CHANGES, STREAMS, STREAM),
 }
 
 
@@ -139,7 +141,7 @@ def parse(options: Mapping[str, str]) -> Options:
             *others, last = OPTIONS[name].views
             views = f"views {', '.join(others)} and {last}" if others else f"view {last}"
             raise OptionError(f"option {name!r} is for the {views}: leave it out of the view {view}.")
-    for name in ("scenario", "format" if view == "messages" else "table"):
+    for name in ("scenario", "format" if view in MESSAGES else "table"):
         if name not in values:
             raise OptionError(f"option {name!r} is missing: the view {view} needs it.")
     return Options(values)

@@ -39,12 +39,19 @@ from simulator.sinks.columns import MESSAGES
 from simulator.sinks.memory import MemorySink
 from simulator.spark import rows
 from simulator.spark.images import Images
-from simulator.spark.options import BATCH, STREAM, Options, parse
+from simulator.spark.options import BATCH, STREAM, STREAMS, Options, parse
 from simulator.spark.work import Work, opened, work
 from simulator.stream.engine.block import SnapshotBlock, Stream
+from simulator.truth.known import KnownRows
+from simulator.truth.ledger import KeyLedger, with_positions
+from simulator.truth.partitions import SCHEMA, PartitionLedger
 
 # Default number of cores that the number of Spark partitions is computed for; `tasks` overrides it.
 CORES: Final = 8
+# Views of a table before a turn.
+BEFORE_TURN: Final = ("state", "ledger")
+# Columns of the view partitions: a ledger for each task.
+PARTITIONS: Final = pa.schema([("task", pa.int32()), *SCHEMA])
 
 
 class CdcSimDataSource(DataSource):
@@ -66,13 +73,13 @@ class CdcSimDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         self._given.check_read(BATCH)
-        if self._given.view == "state":
-            return Batch(self._view(), self._state())
+        if self._given.view in BEFORE_TURN:
+            return Batch(self._view(), self._before_turn())
         return (FilteredBatch if self._given.get("pushdown") else Batch)(self._view(), self._work())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        if self._given.view == "state":
-            raise UsageError("option 'view': state is no stream; read it with spark.read, or stream changes.")
+        if self._given.view not in STREAMS:
+            raise UsageError(f"option 'view': {self._given.view} is no stream; read it with spark.read.")
         self._given.check_read(STREAM)
         return Live(self._view(), self._job, self._given, self._plan(), self._identity())
 
@@ -92,9 +99,16 @@ class CdcSimDataSource(DataSource):
         given, stream = self._given, self._job.stream
         if given.view == "messages":
             return View("messages", MESSAGES)
-        versions = given.versions(stream, stream.border(self._turn() if given.view == "state" else self._first()))
+        if given.view == "partitions":
+            return View("partitions", PARTITIONS)
+        versions = given.versions(stream, stream.border(self._turn() if given.view in BEFORE_TURN else self._first()))
         if given.view == "state":
             return View("state", Images(self._job, versions[:1]).schema, (versions[0],))
+        if given.view == "ledger":
+            ledger = key_ledger(self._job, versions[0])
+            if not ledger.has_key:
+                raise OptionError(f"option 'table': {versions[0].id} has no key that a consumer knows.")
+            return View("ledger", with_positions(ledger.schema.empty_table()).schema, (versions[0],))
         return View("changes", rows.change_schema(Images(self._job, versions)), tuple(versions))
 
     def _first(self) -> int:
@@ -117,15 +131,21 @@ class CdcSimDataSource(DataSource):
             raise OptionError(f"option 'turn' is missing: {self._job.stream.file} has no end.")
         return turn
 
-    def _state(self) -> Work:
-        """The rows before a turn: a snapshot without a stream."""
+    def _before_turn(self) -> Work:
+        """The rows of a table before a turn: a snapshot without a stream; for a ledger the turns before it, too."""
         stream = self._job.stream
         table = self._view().versions[0]
         planned = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
         tables = stream.tables_at(planned.first) or tuple(table for table, _ in stream.rows_at(planned.first))
         ids = [each.id for each in tables]
         blocks = [block for block in planned.snapshot_blocks() if ids[block.part.table] == table.id]
+        if self._given.view == "ledger":
+            planned = Plan(stream, 0, planned.first, stream.block_turns)
         return work(pickle.dumps(self._job), planned, tuple(blocks), tasks=self._given.get("tasks"), cores=CORES)
+
+
+def key_ledger(job: Job, table: Table) -> KeyLedger:
+    return KeyLedger(table, job.source, KnownRows(job.format, job.codec, job.unsent) if job.format else None)
 
 
 @dataclass(frozen=True)
@@ -161,6 +181,24 @@ class View:
             for where in share.all_blocks():
                 if (batch := renderer.render_block(where)) is not None:
                     yield from rows.messages(sink.place(batch), self.only)
+            return
+        if self.name == "partitions":
+            counted, renderer = PartitionLedger(job.addressing.partitions), job.renderer()
+            for where in share.all_blocks():
+                if (batch := renderer.render_block(where)) is not None:
+                    counted.send(batch)
+            part = counted.table()
+            yield from part.add_column(0, "task", pa.array([task] * len(part), pa.int32())).to_batches()
+            return
+        if self.name == "ledger":
+            ledger = key_ledger(job, self.versions[0])
+            for where in share.all_blocks():
+                if isinstance(where, SnapshotBlock):
+                    entries = [ledger.of_rows(job.stream.snapshot_rows(where)[1])]
+                else:
+                    entries = list(ledger.of_changes(job.stream.read_block(where)))
+                if entries:
+                    yield from with_positions(ledger.added_up(entries)).combine_chunks().to_batches(rows.BATCH_ROWS)
             return
         table, images = self.versions[0], Images(job, self.versions)
         for where in share.all_blocks():

@@ -66,6 +66,23 @@ def test_parquet_by_the_command_is_the_same_table(spark: Any, scenario: str, com
     assert lake.orderBy("position").toArrow() == stream.orderBy("position").toArrow()
 
 
+def test_a_ledger(spark: Any, scenario: str) -> None:
+    """The parts of the tasks, grouped by key, are the ledger of the local engine."""
+    from pyspark.sql import functions as sql
+
+    from simulator.truth.ledger import ledgers
+
+    stream = job_of(scenario).stream
+    turn = stream.border(900)
+    options = {"scenario": scenario, "view": "ledger", "table": "users", "turn": turn, "tasks": 4}
+    parts = spark.read.format("cdcsim").options(**options).load()
+    last = sql.max(sql.struct("last_turn", "last_ordinal")).alias("last")
+    found = parts.groupBy("id").agg(sql.sum("changes").alias("changes"), last, sql.max("digest").alias("digest"))
+    found = found.select("id", "changes", "last.*", "digest").orderBy("id")
+    ((_, wanted),) = ledgers(stream, turn)
+    assert found.toArrow().to_pylist() == wanted.to_pylist()
+
+
 def upserted(changes: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     """The rows that changes leave."""
     rows: dict[int, dict[str, Any]] = {}

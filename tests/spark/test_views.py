@@ -11,13 +11,17 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import simulator.spark
 from simulator.errors import SimulatorError, UsageError
-from simulator.run.job import Job, open_job
+from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.spark.session import check_master
+from simulator.truth.known import KnownRows
+from simulator.truth.ledger import ledgers
+from simulator.truth.partitions import joined, partition_ledger
 
 pytestmark = pytest.mark.spark
 
@@ -81,6 +85,43 @@ def test_changes_give_the_state_across_a_schema_change(table: str, statement: st
     assert replayed(changes, state.schema.names) == rows
 
 
+def test_ledgers_are_those_of_the_local_engine() -> None:
+    """The entries of each key, added up over tasks, before and after a schema change."""
+    table, format, turns = "payments", "maxwell-json", 61_000
+    settings = ("tables.customers.rows=200", "rate=5000")
+    options = {"scenario": "orders", "set": "; ".join(settings), "tasks": 7}
+    job = open_job("orders", format, settings=settings)
+    known = KnownRows(job.format, job.codec, job.unsent)
+    every = ledgers(job.stream, job.stream.border(turns), known)
+    wanted = next(own for each, own in every if each.id.name == table)
+    parts = read(**options, format=format, view="ledger", table=table, turn=turns)
+    assert parts.schema == wanted.schema
+    keys = parts.column_names[:-4]
+    found: dict[tuple[str, ...], list[Any]] = {}
+    for row in parts.to_pylist():
+        last = (row["last_turn"], row["last_ordinal"])
+        entry = found.setdefault(tuple(row[key] for key in keys), [0, (-1, -1), None])
+        entry[0] += row["changes"]
+        entry[1] = entry[1] if last == (None, None) else max(entry[1], last)
+        entry[2] = entry[2] or row["digest"]
+    assert len(found) > 1000
+    for row in wanted.to_pylist():
+        last = (-1, -1) if row["last_turn"] is None else (row["last_turn"], row["last_ordinal"])
+        assert found.pop(tuple(row[key] for key in keys)) == [row["changes"], last, row["digest"]]
+    assert not found
+
+
+def test_ledgers_of_partitions_are_those_of_the_local_engine() -> None:
+    options = {"scenario": "orders", "format": "debezium-json", "partitions": 3}
+    parts = read(**options, view="partitions", turns=6_000, tasks=5, set="tables.customers.rows=200")
+    by_task = [parts.filter(pc.equal(parts["task"], task)).drop_columns(["task"]) for task in range(5)]
+    assert all(len(part) > 3 for part in by_task)
+    job = open_job("orders", "debezium-json", settings=("tables.customers.rows=200",))
+    wanted = partition_ledger(job.addressed(partitions=Partitions(3)), 6_000, snapshot=None)
+    assert joined(by_task) == wanted
+    assert set(wanted["partition"].to_pylist()) == {0, 1, 2}
+
+
 def test_the_images_of_a_script(tmp_path: Path) -> None:
     """Columns of all versions, under their later names, and what ALTER TABLE put into rows that were there; integers as
     wide as the column, labels of an enum."""
@@ -120,10 +161,10 @@ def test_numbers_and_flags_as_people_write_them() -> None:
     [
         (BATCH, {"rate": 5}, "option 'rate' is for spark.readStream: leave it out of spark.read."),
         (STREAM, {"pushdown": "true"}, "option 'pushdown' is for spark.read: leave it out of spark.readStream."),
-        (BATCH, {"view": "state", "table": "users", "limit": 5}, "'limit' is for the views messages and changes"),
+        (BATCH, {"view": "state", "table": "users", "limit": 5}, "'limit' is for the views messages, changes and"),
         (BATCH, {"view": "changes", "table": "users", "format": "nosuch", "limit": 5}, "no format 'nosuch'."),
         (BATCH, {"view": "state", "table": "users", "format": "canal-json,no=1", "turn": 5}, "there is no option 'no'"),
-        (BATCH, {"view": "changes", "table": "users", "partitions": 2}, "option 'partitions' is for the view messages"),
+        (BATCH, {"view": "changes", "table": "users", "partitions": 2}, "for the views messages and partitions"),
         (BATCH, {"partitions": 0, "limit": 5}, "option 'partitions' is a number from 1 to 10000, not '0'."),
         (BATCH, {"tasks": 0, "limit": 5}, "option 'tasks' is a number from 1 to 10000000, not '0'."),
         (BATCH, {"limit": "many"}, "option 'limit' is a whole number, not 'many'."),

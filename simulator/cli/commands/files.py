@@ -52,8 +52,15 @@ from simulator.run.request import Subject
 )  # fmt: skip
 @click.option(
     "--ledger", is_flag=True,
-    help="Also write a ledger per table: of each key its number of changes, the last one, and a digest of the row.",
+    help="Also write a ledger per table: of each key its number of changes, the last one, and a digest of the row; "
+    "with -f, one of the messages, too: of each topic and partition their number and a digest.",
 )  # fmt: skip
+@route_option
+@click.option(
+    "--partitions", type=WholeNumber(1, MOST_PARTITIONS), metavar="N",
+    help="The ledger of messages: route each topic to N partitions; default: 1.",
+)  # fmt: skip
+@snapshot_option
 @source_option
 @seed_option
 @set_option
@@ -68,6 +75,9 @@ def expected(
     form: str,
     format: str | None,
     ledger: bool,
+    route: str | None,
+    partitions: int | None,
+    snapshot: bool | None,
     source: str | None,
     seed: int | None,
     settings: tuple[str, ...],
@@ -78,18 +88,21 @@ def expected(
 ) -> None:
     """Write the rows that every table must hold before a turn, one file per table."""
     from simulator.errors import counted
-    from simulator.run.job import changes_of, job_of
-    from simulator.truth.expected import write_expected
+    from simulator.run.job import Partitions, changes_of, job_of
+    from simulator.truth.expected import border_before, write_expected
     from simulator.truth.known import KnownRows
-    from simulator.truth.ledger import write_ledgers
+    from simulator.truth.ledger import write_ledger, write_ledgers
+    from simulator.truth.partitions import partition_ledger
 
     subject = Subject(
         scenario, format or "", source, seed, settings, start, allow_undocumented=allow_undocumented, force=force,
         sql_engine=sql_engine,
     )  # fmt: skip
     known = None
+    if (route, partitions, snapshot) != (None, None, None) and not (format and ledger):
+        raise UsageError("--route, --partitions and --snapshot are about the ledger of messages: add -f and --ledger.")
     if format is not None:
-        job = job_of(subject)
+        job = job_of(subject).addressed(route=route, partitions=Partitions(partitions or 1))
         known = KnownRows(job.format, job.codec, job.unsent)
     else:
         if allow_undocumented:
@@ -102,6 +115,10 @@ def expected(
     if ledger:
         for file, keys in write_ledgers(stream, at, folder, form, known):
             click.echo(f"{folder / file}: {counted(keys, 'key')}", err=True)
+    if ledger and format is not None:
+        messages = partition_ledger(job, border_before(stream, at), snapshot=snapshot)
+        write_ledger(messages, folder, f"partitions.ledger.{form}", form)
+        click.echo(f"{folder / f'partitions.ledger.{form}'}: {counted(len(messages), 'partition')}", err=True)
     from simulator.run.faults.report import undefined
     from simulator.run.faults.spec import of_section
 
