@@ -72,6 +72,14 @@ def test_a_record_says_what_was_sent(tmp_path: Path, command: Command) -> None:
     failed = command("verify", *run, "--from", to, "--record", record, "--seed", "8", status=2)
     assert "--seed 8" in failed.err
     assert "--seed 9" in failed.err
+    for wrong, words in (
+        (["--route", "table"], "--route table: "),
+        (["--snapshot"], "of a run with --snapshot false"),
+        (["--limit", "80"], "leave out --limit, --turns and --start-at"),
+        (["--start-at", "500"], "leave out --limit, --turns and --start-at"),
+        (["--set", "tables.customers.rows=9"], "is not as it was for the run that --record is of"),
+    ):
+        assert words in command("verify", *run, "--from", to, "--record", record, *wrong, status=2).err
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -111,6 +119,46 @@ def at_least_once(folder: Path, first: int, stop: int, *, behind: int) -> None:
     path = folder / "example-0.jsonl"
     lines = lines_of(path)
     path.write_bytes(b"".join([*lines[:behind], *lines[first:stop], *lines[behind:]]))
+
+
+@pytest.mark.parametrize(
+    ("options", "counts", "hint"),
+    [
+        ({"limit": 200}, {Wrong.FOREIGN: 100}, "come after the last that is expected"),
+        ({"limit": 400}, {Wrong.MISSING: 100}, "are ends of partitions"),
+        ({"limit": 250, "start_at": 50}, {Wrong.FOREIGN: 50}, "come before the first that is expected"),
+        ({"limit": 300, "snapshot": True}, {Wrong.MISSING: 99}, "is of the snapshot"),
+        (
+            {"limit": 300, "start_at": 50},
+            {Wrong.MISSING: 50, Wrong.FOREIGN: 50},
+            "ends of partitions.*before the first",
+        ),
+    ],
+)
+def test_findings_that_share_a_cause(
+    options: dict[str, Any], counts: dict[Wrong, int], hint: str, tmp_path: Path
+) -> None:
+    """Another begin or end than the run's."""
+    settings: dict[str, object] = {"tables.users.rows": 100}
+    publish("crud", "canal-json", f"file:{tmp_path}?partitions=3", limit=300, route="key", settings=settings)
+    origin = f"file:{tmp_path}?partitions=3"
+    verdict = simulator.verify("crud", "canal-json", origin, route="key", settings=settings, **options)
+    assert verdict.counts == counts, str(verdict)
+    assert re.search(hint, verdict.hint)
+    assert str(verdict).endswith(verdict.hint)
+
+
+def test_what_a_fault_repeats_is_named_by_its_turn(tmp_path: Path) -> None:
+    path, options = tmp_path / "out.jsonl", {"limit": 300, "faults": "crash-at=200.0"}
+    publish("crud", "canal-json", path, **options)
+    lines = lines_of(path)
+    assert len(lines) > 300
+    assert simulator.verify("crud", "canal-json", path, at_least_once=True, **options).ok
+    del lines[201], lines[7]
+    path.write_bytes(b"".join(lines))
+    text = str(simulator.verify("crud", "canal-json", path, at_least_once=True, **options))
+    assert "(turn 7.0) is missing" in text
+    assert "(sent again before turn 200) is missing" in text
 
 
 @pytest.mark.parametrize(("first", "stop", "behind"), [(20, 60, 60), (0, 300, 300), (99, 100, 100), (300, 900, 900)])
@@ -207,9 +255,19 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for file in (other / "cut.avro", *(other / "cut").rglob("*.parquet")):
         file.write_bytes(file.read_bytes()[:-40])
     (other / "empty.jsonl").touch()
+    publish("orders", "debezium-json", other / "heartbeats.jsonl", turns=900)
     return {"sent": sent, "other": other}
 
 
+# Heartbeats and tombstones are the same in a run of another seed.
+HEARTBEATS: dict[str, Any] = {
+    "scenario": "orders",
+    "format": "debezium-json",
+    "limit": None,
+    "turns": 900,
+    "route": None,
+    "from": "file:{other}/heartbeats.jsonl",
+}
 SAME: dict[str, Any] = {"scenario": "crud", "format": "canal-json", "limit": 3000, "route": "key"}
 
 
@@ -220,6 +278,11 @@ SAME: dict[str, Any] = {"scenario": "crud", "format": "canal-json", "limit": 300
         ({"format": "oms-default"}, "they are not oms-default"),
         ({"format": "dts-avro", "route": None}, "is binary, and these are no lines|they are not dts-avro"),
         ({"scenario": "orders"}, "of another scenario"),
+        (
+            {**HEARTBEATS, "seed": 3},
+            "most of the [0-9,]+ messages of .* are not those that are expected, and [0-9]+ are",
+        ),
+        ({"faults": "crash=5000"}, "a run with --clock wall or other --faults. The first difference: "),
         ({"limit": None}, "has no end: say how much was sent"),
         ({"start-at": 5000}, "none of the first"),
         ({"from": "file:{sent}?partitions=1"}, "is beyond partitions=1"),

@@ -60,6 +60,8 @@ class Lane:
     ) -> None:
         self.place = place
         self.expected, self.read = Tape(kept_bytes), Tape(0)
+        # indexes of the first and last message that is right, as read, and of the last one as expected
+        self.first_right = self.last_right = self.last_expected = -1
         self.absent: OrderedDict[int, Item] = OrderedDict()  # expected, passed and not seen, by index
         self.strays: deque[Stray] = deque()
         self.settle: Callable[[Lane, Item | None, Stray | None], None]
@@ -74,6 +76,11 @@ class Lane:
         self._earlier = _Earlier(self.expected, lasting)
         self._renewed = False  # a message came again with other members: so may those after it
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether all of its messages have been read and compared."""
+        return self.read.final and not len(self.read)
+
     # ------------------------------------------------------------------------------------------------------- comparing
 
     def align(self) -> None:
@@ -84,14 +91,14 @@ class Lane:
             if not self._ready():
                 return
             self._step()
-        if self.read.final and not len(self.read) and self.expected.final and len(self.expected):
+        if self.has_ended and self.expected.final and len(self.expected):
             self._skip(len(self.expected))
         elif self.expected.final and not len(self.expected):
             while len(self.read):
                 if not self.read.final and len(self.read) < WINDOW:
                     return
                 self._unexpected(self.read.items(self.read.cursor, self.read.cursor + 1)[0], None)
-        if self.expected.final and self.read.final and not len(self.read):
+        if self.expected.final and self.has_ended:
             self._end_stretch(reached=True)
 
     def hunger(self) -> int:
@@ -130,10 +137,18 @@ class Lane:
             if self._take_early(item):
                 self.expected.advance(1)
                 return True
-        self._verdict.right += count
+        self._right(self.expected.cursor + count - 1, self.read.cursor, count)
         self.expected.advance(count)
         self.read.advance(count)
         return True
+
+    def _right(self, expected: int, read: int, count: int = 1) -> None:
+        """Counts messages that are right: the last expected one, the first of those read, and their number."""
+        self._verdict.right += count
+        if self.first_right < 0:
+            self.first_right = read
+        self.last_right = max(self.last_right, read + count - 1)
+        self.last_expected = max(self.last_expected, expected)
 
     def _step(self) -> None:
         """Decides about the next messages of both sides, which differ in some column."""
@@ -151,7 +166,7 @@ class Lane:
             return
         if self._renewed and self._earlier.is_renewed(wanted, item):
             self._end_stretch(reached=self._stretch is not None and self._stretch.next == self.expected.cursor)
-            self._verdict.right += 1
+            self._right(wanted.index, item.index)
             self._pass_both()
             return
         later, soon = ahead.find(item.identity), came.find(wanted.identity)
@@ -166,7 +181,7 @@ class Lane:
             expected = self.expected.item(later)
             assert expected is not None
             self._early[item.identity] = self._early.get(item.identity, 0) + 1
-            self._verdict.right += 1
+            self._right(later, item.index)
             self._report(self, self.crossed(self, expected, self.expected.cursor, later), expected, item)
             self.read.advance(1)
 
@@ -262,7 +277,7 @@ class Lane:
         if indexes := self._absent.get(item.identity):
             late = self.absent[indexes[0]]
             self.found(late)
-            self._verdict.right += 1
+            self._right(late.index, item.index)
             self._report(self, self.crossed(self, late, late.index + 1, self.expected.cursor), late, item)
             return
         if (index := self.expected.behind(item.identity)) is not None:

@@ -6,6 +6,7 @@ processes. Memory is bounded: each partition keeps at most some tens of MiB, to 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -20,7 +21,7 @@ from simulator.sinks.reading import Place, Reader, Records
 from simulator.sinks.sink import Sink
 from simulator.truth.verify.alignment import Lane, Stray
 from simulator.truth.verify.findings import EXAMPLES, Verdict, Wrong
-from simulator.truth.verify.naming import MOST_CROSSED, Namer, alike, finding
+from simulator.truth.verify.naming import MOST_CROSSED, Namer, alike
 from simulator.truth.verify.tape import Item
 
 # Bytes of expected messages that all partitions together keep behind the reading position.
@@ -28,10 +29,24 @@ KEPT_BYTES: Final = 128 << 20
 LEAST_KEPT_BYTES: Final = 4 << 20
 # If none of the first N messages is expected, it is another stream.
 STRANGE: Final = 2_000
-# With more messages in wrong partitions than this and than a fifth of all, the routing was another one.
-MISPLACED: Final = 100
+# With more findings than this, it was another run if most of what is expected and most of what was read is wrong, and
+# another routing if a fifth is in wrong partitions.
+FEW: Final = 20
 # Number of messages per read once no more are expected.
 REST: Final = 4096
+OTHER_RUN: Final = (
+    "another scenario, seed, source, format, option, begin or number of partitions, or of a run with --clock wall or"
+    " other --faults"
+)
+# Causes that findings of a kind share, by where all of them are.
+HINTS: Final = {
+    (Wrong.MISSING, "snapshot"): "all that is missing is of the snapshot: verify a run without one with --no-snapshot",
+    (Wrong.MISSING, "end"): "all that is missing are ends of partitions: the run ended earlier, or its end was lost",
+    (Wrong.FOREIGN, "begin"): "all foreign messages come before the first that is expected: the run began earlier"
+    " (--start-at, --snapshot), or another writer did",
+    (Wrong.FOREIGN, "end"): "all foreign messages come after the last that is expected: the run went on (--limit,"
+    " --turns or --record say how far), or another writer did",
+}
 EXPECTED: Final = ("phase", "turn", "ordinal", "kind", "value", "key", "tag", "timestamp_ms", "headers")
 
 
@@ -47,17 +62,20 @@ class Comparison(Sink):
         format: str,
         keys: Mapping[str, Sequence[str]],
         *,
+        spread: int = 1,
         at_least_once: bool = False,
         examples: int = EXAMPLES,
     ) -> None:
+        """`keys`: the primary key's columns by table; `spread`: by how much the run multiplies ordinals."""
         super().__init__()
         self.topic_pattern = reader.topic_pattern
         self.verdict = Verdict(most_examples=examples)
-        self._reader, self._namer, self._again = reader, Namer(format, keys), at_least_once
+        self._reader, self._namer, self._again = reader, Namer(format, keys, spread), at_least_once
         self._lanes: dict[Place, Lane] = {}
         self._columns = tuple(name for name in EXPECTED if name in reader.columns or name in EXPECTED[:5])
         self._prefix = b""
         self._flushed = False
+        self._where: Counter[tuple[Wrong, str]] = Counter()  # where missing and foreign messages are
 
     def partitions(self, topic: str) -> int:
         return self._reader.partitions(topic)
@@ -169,9 +187,8 @@ class Comparison(Sink):
                 if problem is not None:
                     return f"they are not {self._namer.format} ({problem})"
                 return (
-                    f"they read as {self._namer.format}, such as {self._namer.subject(stray.item)}, and are of another"
-                    " scenario, seed, source, format, option, begin or number of partitions, or of a run with --clock"
-                    " wall"
+                    f"they read as {self._namer.format}, such as {self._namer.subject(stray.item)}, and are of"
+                    f" {OTHER_RUN}"
                 )
         return "name the scenario, format and options of the run that wrote them"
 
@@ -184,8 +201,11 @@ class Comparison(Sink):
             self.verdict.redelivered += count
             return
         text = ""
+        assert expected is not None
+        if wrong is Wrong.MISSING:
+            self._where[wrong, "snapshot" if expected.get("phase") == 0 else "turns"] += count
+            self._where[wrong, "end"] += count * (lane.has_ended and expected.index > lane.last_expected)
         if self.verdict.wants(wrong):
-            assert expected is not None
             subject = self._namer.subject(expected)
             match wrong:
                 case Wrong.ALTERED:
@@ -199,7 +219,7 @@ class Comparison(Sink):
                     rows = "other changes of its row" if wrong is Wrong.REORDERED_IN_KEY else "changes of other rows"
                     assert read is not None
                     text = f"{subject} came out of order: between it and its place are {rows}"
-        self.verdict.add(finding(lane.place, wrong, expected, text, count))
+        self.verdict.add(self._namer.finding(lane.place, wrong, expected, text, count))
 
     def _crossed(self, lane: Lane, item: Item, first: int, stop: int) -> Wrong:
         """The finding for a moved message: whether it overtook another message of its own rows within a range."""
@@ -222,10 +242,28 @@ class Comparison(Sink):
             for first, count in _stretches(items):
                 self._report(lane, Wrong.MISSING, first, None, count)
         misplaced = self.verdict.counts[Wrong.WRONG_PARTITION]
-        if misplaced > max(MISPLACED, self.verdict.read // 5):
+        if misplaced > max(FEW, self.verdict.read // 5):
             raise UsageError(
                 f"{misplaced:,} of {self.verdict.read:,} messages of {self._reader.name} are in other partitions than"
                 " expected: the run had another --route or number of partitions; give those of the run."
+            )
+        self._check_same_run()
+        hints = [
+            hint
+            for (wrong, where), hint in HINTS.items()
+            if 0 < self.verdict.counts[wrong] == self._where[wrong, where]
+        ]
+        self.verdict.hint = "; ".join(hints)
+
+    def _check_same_run(self) -> None:
+        """Raises UsageError if most messages are wrong: some, such as heartbeats, are the same in other runs."""
+        verdict, counts = self.verdict, self.verdict.counts
+        changed = counts[Wrong.ALTERED] + counts[Wrong.UNDECODABLE]
+        lost, strange = counts[Wrong.MISSING] + changed, counts[Wrong.FOREIGN] + changed
+        if verdict.expected > FEW and 2 * lost > verdict.expected and 2 * strange > verdict.read:
+            raise UsageError(
+                f"most of the {verdict.read:,} messages of {self._reader.name} are not those that are expected, and"
+                f" {verdict.right:,} are right: they are of {OTHER_RUN}. The first difference: {verdict.findings[0]}."
             )
 
     def _settle_one(self, lane: Lane, item: Item | None, stray: Stray | None) -> None:
@@ -243,7 +281,7 @@ class Comparison(Sink):
             else:
                 where = f"{other.place[0]}-{other.place[1]}"
                 text = f"{self._namer.subject(expected)} came here, and belongs to {where}"
-                self.verdict.add(finding(lane.place, Wrong.WRONG_PARTITION, expected, text))
+                self.verdict.add(self._namer.finding(lane.place, Wrong.WRONG_PARTITION, expected, text))
             return
         problem = self._namer.problem(stray.item)
         near = stray.near
@@ -253,14 +291,17 @@ class Comparison(Sink):
                 self._report(lane, Wrong.ALTERED, near, stray.item)
             else:
                 text = f"{self._namer.subject(near)} came as {self._namer.subject(stray.item)} that cannot be read:"
-                self.verdict.add(finding(lane.place, Wrong.UNDECODABLE, near, f"{text} {problem}"))
+                self.verdict.add(self._namer.finding(lane.place, Wrong.UNDECODABLE, near, f"{text} {problem}"))
             return
         if problem is not None:
             text = f"{self._namer.subject(stray.item)} that nobody sent cannot be read: {problem}"
-            self.verdict.add(finding(lane.place, Wrong.UNDECODABLE, None, text))
+            self.verdict.add(self._namer.finding(lane.place, Wrong.UNDECODABLE, None, text))
             return
+        index = stray.item.index
+        self._where[Wrong.FOREIGN, "begin"] += lane.has_ended and index < lane.first_right
+        self._where[Wrong.FOREIGN, "end"] += lane.has_ended and index > lane.last_right
         text = f"{self._namer.subject(stray.item)} is not of this stream"
-        self.verdict.add(finding(lane.place, Wrong.FOREIGN, None, text))
+        self.verdict.add(self._namer.finding(lane.place, Wrong.FOREIGN, None, text))
 
 
 def _stretches(items: Sequence[Item]) -> Iterator[tuple[Item, int]]:

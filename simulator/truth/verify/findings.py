@@ -48,7 +48,7 @@ class Verdict:
 
     `redelivered` counts repeated messages in a run that ends where the stream continues, as products resend them after
     a restart. They are findings (doubled) unless at-least-once delivery is allowed. `allowed` counts the faults of the
-    run, by name, that are no findings.
+    run, by name, that are no findings. `hint` is a cause that the findings share, in words.
     """
 
     expected: int = 0
@@ -59,6 +59,7 @@ class Verdict:
     examples: dict[Wrong, list[Finding]] = field(default_factory=dict)
     most_examples: int = EXAMPLES
     allowed: Counter[str] = field(default_factory=Counter)
+    hint: str = ""
 
     def add(self, finding: Finding) -> None:
         self.counts[finding.wrong] += finding.count
@@ -95,6 +96,8 @@ class Verdict:
                 lines += [f"  {finding}" for finding in examples]
                 if (more := count - sum(finding.count for finding in examples)) > 0:
                     lines.append(f"  … and {more:,} more")
+        if self.hint:
+            lines.append(self.hint)
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,6 +109,7 @@ class Verdict:
             "right": self.right,
             "redelivered": self.redelivered,
             "allowed": dict(self.allowed),
+            "hint": self.hint,
             "wrong": {wrong.value: count for wrong, count in self.counts.items()},
             "examples": [
                 {

@@ -9,7 +9,7 @@ import orjson
 
 from simulator.errors import short
 from simulator.formats.options import parse_format
-from simulator.model import INSERT, Kind, OrderKey
+from simulator.model import OrderKey
 from simulator.sinks.reading import Place
 from simulator.truth.decoders import find, items_of
 from simulator.truth.decoders.change import Change, Decoder, Item, Mark, Statement
@@ -28,10 +28,11 @@ MOST_CROSSED: Final = 4096
 
 
 class Namer:
-    """Describes findings of one format. `keys`: the primary key's columns by table, for formats without them."""
+    """Describes findings of one format. `keys`: the primary key's columns by table, for formats without them; `spread`:
+    by how much the run multiplies ordinals, as one with faults does."""
 
-    def __init__(self, format: str, keys: Mapping[str, Sequence[str]]) -> None:
-        self.format, self._keys = format, keys
+    def __init__(self, format: str, keys: Mapping[str, Sequence[str]], spread: int = 1) -> None:
+        self.format, self._keys, self._spread = format, keys, spread
         self._decoder: Decoder = find(format)
         self._options = parse_format(format)[1]
 
@@ -94,8 +95,10 @@ class Namer:
 
     def subject(self, item: TapeItem) -> str:
         """A message by its contents: `UPDATE customers id=3 (turn 4.0)`."""
-        order = order_of(item)
-        where = f" ({order})" if order is not None else ""
+        order = self.order_of(item)
+        where = ""
+        if order is not None:
+            where = f" (sent again before turn {order.turn})" if order.phase and order.ordinal < 0 else f" ({order})"
         contents = self.contents(item)
         if not contents:
             return f"{_size(item)}{where}"
@@ -117,6 +120,16 @@ class Namer:
     def _shown(self, item: TapeItem, value: Any) -> Any:
         return self._decoder.shown(self.parse(item.value), value) if item.value is not None else value
 
+    def order_of(self, item: TapeItem | None) -> OrderKey | None:
+        """The place of an expected message in the stream; None for a message that was read, whose place is unknown."""
+        if item is None or "turn" not in item.records.schema.names:
+            return None
+        phase, turn, ordinal = (int(item.get(name)) for name in ("phase", "turn", "ordinal"))  # type: ignore[call-overload]
+        return OrderKey(phase, turn, ordinal // self._spread)
+
+    def finding(self, place: Place, wrong: Wrong, expected: TapeItem | None, text: str, count: int = 1) -> Finding:
+        return Finding(wrong, *place, self.order_of(expected), text, count)
+
     def difference(self, expected: TapeItem, read: TapeItem) -> str:
         """Differences of two messages, members by their paths: `data[0].balance is "1", expected "2"`."""
         found: list[str] = []
@@ -136,19 +149,6 @@ class Namer:
                 found.append(f"its {name.removesuffix('_ms')} is {_text(came)}, expected {_text(wanted)}")
         shown = found[:MOST_DIFFERENCES]
         return "; ".join(shown) + (f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else "")
-
-
-def order_of(item: TapeItem | None) -> OrderKey | None:
-    """The place of an expected message in the stream; None for a message that was read, whose place is unknown."""
-    if item is None or "turn" not in item.records.schema.names:
-        return None
-    return OrderKey(*(int(item.get(name)) for name in ("phase", "turn", "ordinal")))  # type: ignore[call-overload]
-
-
-def kind_of(item: TapeItem) -> Kind:
-    """The kind of an expected message."""
-    kind = item.get("kind")
-    return INSERT if kind is None else Kind(int(kind))  # type: ignore[call-overload]
 
 
 def alike(expected: TapeItem, read: TapeItem) -> bool:
@@ -202,7 +202,3 @@ def _size(item: TapeItem) -> str:
 
 def _text(value: object) -> str:
     return short(value) if isinstance(value, str) else short(str(value)).strip("'") if value is not None else "null"
-
-
-def finding(place: Place, wrong: Wrong, expected: TapeItem | None, text: str, count: int = 1) -> Finding:
-    return Finding(wrong, *place, order_of(expected), text, count)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.errors import UsageError
 from simulator.model import OrderKey
+from simulator.run.faults.flow import SPREAD
 from simulator.run.faults.spec import BY_NAME
 from simulator.run.job import Job
 from simulator.run.plan import Limits
@@ -34,13 +35,14 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The part of a stream that was sent, and its routing."""
+    """The part of a stream that was sent, its routing, and the fingerprint of its scenario, if it is known."""
 
     limit: int | None = None
     turns: int | None = None
     start_at: int = 0
     snapshot: bool | None = None
     route: str | None = None
+    fingerprint: str | None = None
 
 
 def verify_job(
@@ -53,12 +55,18 @@ def verify_job(
         raise UsageError(
             f"{job.scenario.file} has no end: say how much was sent, with --limit, --turns or --record of the run."
         )
+    if expectation.fingerprint not in (None, job.scenario.fingerprint):
+        raise UsageError(
+            f"{job.scenario.file} is not as it was for the run that --record is of: give the file and the --set and"
+            " --start of that run."
+        )
     if isinstance(origin, str):
         container = job.codec.layout.container
         prefix_bytes = 0 if container is None else container.framing
         origin = open_reader(origin, prefix_bytes=prefix_bytes, binary=job.codec.format.binary)
     try:
-        sink = Comparison(origin, job.format, _keys(job), at_least_once=at_least_once, examples=examples)
+        spread = SPREAD if job.faults else 1
+        sink = Comparison(origin, job.format, _keys(job), spread=spread, at_least_once=at_least_once, examples=examples)
         job = job.addressed(route=expectation.route).starting(limits)
         done = local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
     finally:
@@ -103,9 +111,14 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
         ("-f", subject.format, facts["format"]),
         ("--source", subject.source, facts["source"]),
         ("--seed", subject.seed, facts["seed"]),
+        ("--route", expectation.route, run["route"] or "left out"),
+        ("--snapshot", None if expectation.snapshot is None else str(expectation.snapshot).lower(), run["snapshot"]),
     ):
-        if said is not None and str(said) != str(found) and not str(found).startswith(f"{said}-"):
+        same = str(said) == str(found) or (option == "--source" and str(found).startswith(f"{said}-"))
+        if said is not None and not same:
             raise UsageError(f"{option} {said}: --record {path} is of a run with {option} {found}.")
+    if expectation.limit is not None or expectation.turns is not None or expectation.start_at:
+        raise UsageError(f"--record {path} says what was sent: leave out --limit, --turns and --start-at.")
     if Path(str(subject.scenario)).stem != Path(facts["scenario"]).stem:
         raise UsageError(f"{subject.scenario}: --record {path} is of a run of {facts['scenario']}.")
     faults = subject.faults or run.get("--faults", "none")
@@ -113,7 +126,8 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
         raise UsageError(f"--faults {faults}: --record {path} is of a run with --faults {run.get('--faults', 'none')}.")
     subject = replace(subject, source=facts["source"], seed=facts["seed"], broker=run["broker"], faults=faults)
     first, stop = facts["first_turn"], facts["next_turn"]
-    return subject, Expectation(None, stop - first, first, run["snapshot"] == "true", run["route"] or expectation.route)
+    route, fingerprint = run["route"] or None, run["fingerprint of the scenario"]
+    return subject, Expectation(None, stop - first, first, run["snapshot"] == "true", route, fingerprint)
 
 
 def _read(path: Path) -> dict[str, Any]:
