@@ -1,8 +1,8 @@
-"""The events of a stream in words: their names, steps, kinds and changes, row by row."""
+"""The events of a stream in words and in the source's statements: names, steps, kinds and changes, row by row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -23,13 +23,15 @@ CONTROLS: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 @dataclass(slots=True)
 class Happening:
-    """The source's side of an event: `counts` has how many rows each verb and table has, `lines` the change itself, a
-    DDL statement or a line a row."""
+    """The source's side of an event: `counts` has how many rows each verb and table has, `lines` the change in words, a
+    line a row, `statements` those that make it: of a row one each, and DDL as the log has it; rows of a snapshot and
+    heartbeats have none."""
 
     step: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
 
     @property
     def changes_rows(self) -> bool:
@@ -41,41 +43,58 @@ class Happening:
 
     @property
     def change(self) -> str:
-        """The change as a text of several lines."""
-        left_out = len(self.lines) - MOST_LINES
-        return "\n".join([*self.lines[:MOST_LINES], *([f"… and {left_out} more"] if left_out > 0 else [])])
+        """The change in words, a text of several lines."""
+        return _text_of(self.lines, "… and {} more")
+
+    @property
+    def statement(self) -> str:
+        """The statements that make the change, a text of several lines; "" without any."""
+        return _text_of(self.statements, "-- … and {} more")
+
+
+def _text_of(lines: Sequence[str], more: str) -> str:
+    left_out = len(lines) - MOST_LINES
+    return "\n".join([*lines[:MOST_LINES], *([more.format(left_out)] if left_out > 0 else [])])
 
 
 def happenings(plan: Plan) -> dict[Place, Happening]:
     """The events of a plan by their places."""
     found: dict[Place, Happening] = {}
     for block in (plan.stream.read_block(where) for where in plan.all_blocks()):
-        for place, word, kind, line in _happens(block, plan):
+        for place, word, kind, line, statement in _happens(block, plan):
             event = found.setdefault(place, Happening())
             event.counts[word] = event.counts.get(word, 0) + 1
             event.kinds.add(kind.name.lower())
             event.lines.append(line)
+            if statement:
+                event.statements.append(statement)
     steps = plan.stream.steps_of({turn for phase, turn, _ in found if phase})
     for (phase, turn, _), event in found.items():
         event.step = steps.get(turn) if phase else None
     return found
 
 
-def _happens(block: Block, plan: Plan) -> Iterator[tuple[Place, str, Kind, str]]:
+def _happens(block: Block, plan: Plan) -> Iterator[tuple[Place, str, Kind, str, str]]:
+    source = plan.stream.source
     rows = sorted(
-        (change for batch in block.batches for change in changes(batch, plan.stream.source)), key=lambda c: c.order
+        ((change, batch.table) for batch in block.batches for change in changes(batch, source)),
+        key=lambda row: row[0].order,
     )
-    for change in rows:
-        verb = "snapshot row of" if change.kind is READ else change.kind.name
+    for change, table in rows:
         place = (change.order.phase, change.order.turn, ROWS)
-        yield place, f"{verb} {change.table}", change.kind, f"{change.kind.name} {change.table}  {_values(change)}"
-    with_rows = {(change.order.phase, change.order.turn) for change in rows}
+        line = f"{change.kind.name} {change.table}  {_values(change)}"
+        if change.kind is READ:
+            yield place, f"snapshot row of {change.table}", change.kind, line, ""
+        else:
+            statement = source.ddl.row_change(table, change.before, change.after)
+            yield place, f"{change.kind.name} {change.table}", change.kind, line, f"{statement};"
+    with_rows = {(change.order.phase, change.order.turn) for change, _ in rows}
     for event in block.events:
         if isinstance(event, SchemaChange):
             name = event.sql if event.order.phase else "DDL before the snapshot"
-            yield place_of(event.order, DDL, with_rows), name, DDL, event.sql
+            yield place_of(event.order, DDL, with_rows), name, DDL, event.sql, event.sql
         elif isinstance(event, Heartbeat):
-            yield place_of(event.order, HEARTBEAT, with_rows), "heartbeat", HEARTBEAT, "heartbeat"
+            yield place_of(event.order, HEARTBEAT, with_rows), "heartbeat", HEARTBEAT, "heartbeat", ""
 
 
 def place_of(order: OrderKey, kind: Kind, with_rows: set[tuple[int, int]]) -> Place:

@@ -43,7 +43,7 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class Event:
     """A turn of the stream: its name ("UPDATE shop.orders"), the scenario's name of the step, the kinds of its changes,
-    the changes in lines, and the messages of each format.
+    the changes in words, line by line, the source's statements that make them, and the messages of each format.
 
     DDL and heartbeats that come before the row changes of a turn are events of their own, and so is the DDL that comes
     before a snapshot.
@@ -53,6 +53,7 @@ class Event:
     step: str | None
     kinds: tuple[str, ...]
     change: str
+    statement: str
     messages: dict[str, list[Shown]]
 
     @property
@@ -107,6 +108,7 @@ class Comparison:
                     "name": event.name,
                     "step": event.step,
                     "change": event.change,
+                    "statement": event.statement,
                     "kinds": list(event.kinds),
                     "messages": {
                         format: [
@@ -170,7 +172,8 @@ def compare(
         # DDL before a snapshot is an event only where a format sends it
         if (place in sending or place[0] or place[2] == ROWS) and (not kinds or set(kinds) & event.kinds):
             messages = {format: of_format.get(place, []) for format, of_format in sent.items()}
-            events.append(Event(event.name, event.step, tuple(sorted(event.kinds)), event.change, messages))
+            kinds_of = tuple(sorted(event.kinds))
+            events.append(Event(event.name, event.step, kinds_of, event.change, event.statement, messages))
     meanings = {
         format: {name: each.meaning for name, each in members_of(job.codec.format).items()}
         for format, job in jobs.items()

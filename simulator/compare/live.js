@@ -1,22 +1,5 @@
 // The editor of `cdcsim explore`. The page shows the messages; this asks the server for them when the text changes.
 
-// Tokens that have a colour, by their class; a language's other words have none.
-const COLOURED = {
-  yaml: /(?<comment>(?<=^|\s)#.*)|(?<name>[\w.$-]+(?=:(?:\s|$)))|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<number>\b\d[\w.]*\b)/gm,
-  sql: /(?<comment>--.*|\/\*[\s\S]*?\*\/)|(?<text>'(?:[^'\\]|\\.|'')*'|"[^"]*"|`[^`]*`)|(?<number>\b\d[\w.]*\b)|(?<name>\b(?:add|alter|and|auto_increment|begin|by|change|column|commit|create|database|default|delete|drop|exists|foreign|from|if|in|index|insert|into|key|modify|not|null|on|or|primary|references|rename|rollback|schema|select|set|start|table|to|transaction|truncate|unique|update|use|values|where)\b)/gim,
-};
-
-function coloured(text, language, el) {
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(COLOURED[language])) {
-    const [name] = Object.entries(match.groups).find(([, found]) => found !== undefined);
-    parts.push(text.slice(end, match.index), el("span", { class: `token-${name}` }, match[0]));
-    end = match.index + match[0].length;
-  }
-  return [...parts, text.slice(end), "\n"]; // a last empty line has its height
-}
-
 // A text as a part of an address, and back: deflated, in URL-safe base64. The server reads the same (`live.shared`).
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));

@@ -149,7 +149,9 @@
     if (event) {
       const timeline = el("ol", { id: "timeline", "aria-label": "Steps of the scenario" }, ...list.map((e, i) => el("li", {}, el("button", { type: "button", id: "step-" + i,
         "aria-current": e === event && "step", title: e.name, onclick: () => choose({ event: String(i) }) }, e.step ?? e.name))));
-      main.append(el("pre", { class: "change", "aria-label": "The change" }, event.change), timeline);
+      main.append(el("div", { class: "change" }, ...(event.statement ? [copy(event.statement, "Copy the statement", "Copy"),
+        el("pre", { class: "statement", tabindex: "0", role: "region", "aria-label": "The statement" }, ...coloured(event.statement, "sql", el))] : []),
+        ...(event.change === event.statement ? [] : [el("pre", { class: "words", tabindex: "0", role: "region", "aria-label": "The change" }, event.change)])), timeline);
       const left = (node) => node.getBoundingClientRect().left;
       timeline.scrollLeft = left(timeline.querySelector("[aria-current]")) - left(timeline) - 24; // where the steps are one line
     }

@@ -131,6 +131,7 @@ def events_of(comparison: Comparison) -> list[dict[str, Any]]:
                 "name": event.name,
                 "step": event.step,
                 "change": event.change,
+                "statement": event.statement,
                 "kinds": event.kinds,
                 "messages": {format: [_facts(row.get(format)) for row in rows] for format in comparison.formats},
             }

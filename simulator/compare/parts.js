@@ -1,4 +1,4 @@
-// Texts of values cut into pieces, and the pieces that are not those of another format's text.
+// Texts of values cut into pieces, and the pieces that are not those of another format's text; colours of YAML and SQL.
 
 // A string, an empty object or list, a bracket, a comma, a colon, or a number or word; blanks are skipped.
 const TOKEN = /"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g;
@@ -61,4 +61,21 @@ function hexdump(hex) {
     lines.push(`${i.toString(16).padStart(4, "0")}  ${line.join(" ").padEnd(23)}  ${ascii}`);
   }
   return lines.join("\n");
+}
+
+// Tokens that have a colour, by their class; a language's other words have none.
+const COLOURED = {
+  yaml: /(?<comment>(?<=^|\s)#.*)|(?<name>[\w.$-]+(?=:(?:\s|$)))|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<number>\b\d[\w.]*\b)/gm,
+  sql: /(?<comment>--.*|\/\*[\s\S]*?\*\/)|(?<text>'(?:[^'\\]|\\.|'')*'|"[^"]*"|`[^`]*`)|(?<number>\b\d[\w.]*\b)|(?<name>\b(?:add|alter|and|auto_increment|begin|by|change|column|commit|create|database|default|delete|drop|exists|foreign|from|if|in|index|insert|into|key|modify|not|null|on|or|primary|references|rename|rollback|schema|select|set|start|table|to|transaction|truncate|unique|update|use|values|where)\b)/gim,
+};
+
+function coloured(text, language, el) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(COLOURED[language])) {
+    const [name] = Object.entries(match.groups).find(([, found]) => found !== undefined);
+    parts.push(text.slice(end, match.index), el("span", { class: `token-${name}` }, match[0]));
+    end = match.index + match[0].length;
+  }
+  return [...parts, text.slice(end), "\n"]; // a last empty line has its height
 }

@@ -1,4 +1,4 @@
-"""DDL as somebody types it, with the database and schema chosen before."""
+"""Statements as somebody types them, with the database and schema chosen before: DDL, and changes of single rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
 
 # Whether every value of the first type is a value of the second, which has more; both are of one family.
 Rule: TypeAlias = Callable[[ColumnType, ColumnType], bool]
+# An image of a row: literals, as `Source.format_values` writes them, by column name; None is null.
+Literals: TypeAlias = Mapping[str, str | None]
 
 
 def wider_bounds(old: tuple[int, int], new: tuple[int, int]) -> bool:
@@ -102,6 +104,10 @@ class Ddl(ABC):
     def drop_index(self, table: Table, index: str) -> str:
         return ""
 
+    def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
+        """The statement that makes a change of one row: an INSERT without `before`, a DELETE without `after`."""
+        return ""
+
 
 class SqlDdl(Ddl):
     """DDL common to the systems with SQL. A subclass defines names, types and literals, and overrides what its system
@@ -189,3 +195,27 @@ class SqlDdl(Ddl):
 
     def drop_index(self, table: Table, index: str) -> str:
         return f"DROP INDEX {self.in_schema(table.id.schema, index)}"
+
+    def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
+        """`UPDATE orders SET paid = 1 WHERE id = 7`: what changes, and the key, or all columns without one."""
+        name = self.table(table.id)
+        if before is None:
+            assert after is not None
+            values = (self._value(table, column, text) for column, text in after.items())
+            return f"INSERT INTO {name} ({self.names([*after])}) VALUES ({', '.join(values)})"
+        key = [column for column in table.primary_key if column in before] or [*before]
+        where = f"WHERE {' AND '.join(self._equals(table, column, before[column]) for column in key)}"
+        if after is None:
+            return f"DELETE FROM {name} {where}"
+        changed = {column: text for column, text in after.items() if column not in before or text != before[column]}
+        sets = (
+            f"{self.name(column)} = {self._value(table, column, text)}" for column, text in (changed or after).items()
+        )
+        return f"UPDATE {name} SET {', '.join(sets)} {where}"
+
+    def _value(self, table: Table, column: str, text: str | None) -> str:
+        return "NULL" if text is None else self.literal(text, table.columns[table.positions[column]].type)
+
+    def _equals(self, table: Table, column: str, text: str | None) -> str:
+        name = self.name(column)
+        return f"{name} IS NULL" if text is None else f"{name} = {self._value(table, column, text)}"

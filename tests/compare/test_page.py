@@ -90,13 +90,13 @@ CONTROLS: Final = """
 # The page as it opens; then an address that was passed on, and the members and the values that it marks.
 SHOWN: Final = """
     const step = () => text("#timeline [aria-current]"), marks = () => texts("table.messages mark");
-    found.opened = [step(), text(".change")];
+    found.opened = [step(), text(".statement"), text(".words")];
     await go("messages?formats=canal-json+dts-canal-json+cloudcanal-json+dts-avro&event=3&sent=raw&theme=dark");
     found.heads = heads().slice(1); found.theme = document.getElementById("theme").value;
     found.sent = texts("pre.sent"); found.notes = [...new Set(texts(".note"))];
     found.copies = [...document.querySelectorAll("td button.copy")].map((node) => node.getAttribute("aria-label"));
     await pick("pick-kind", "update"); document.getElementById("step-1").click(); await wait();
-    found.step = step(); found.change = text(".change"); found.address = location.hash;
+    found.step = step(); found.change = [text(".statement"), text(".words")]; found.address = location.hash;
     const before = texts("table.messages tbody tr:not([hidden]) > th").length, box = document.getElementById("search");
     box.value = "gtid"; box.dispatchEvent(new Event("input"));
     found.named = texts(".note").filter((note) => note.startsWith("called "));
@@ -229,7 +229,11 @@ def test_the_controls_work(tmp_path: Path) -> None:
 
 def test_messages_as_sent_and_what_differs(tmp_path: Path) -> None:
     found = found_in(tmp_path, SHOWN)
-    assert found["opened"] == ["update of one column", "UPDATE shop.orders  id=2  paid: 0 → 1"]
+    assert found["opened"] == [
+        "update of one column",
+        "UPDATE orders SET paid = 1 WHERE id = 2;\n",
+        "UPDATE shop.orders  id=2  paid: 0 → 1",
+    ]
     assert found["heads"] == ["canal-json", "cloudcanal-json", "dts-avro", "dts-canal-json"]
     assert found["theme"] == "dark"
     formats = ["canal-json", "cloudcanal-json", "dts-avro", "dts-canal-json"]
@@ -241,7 +245,8 @@ def test_messages_as_sent_and_what_differs(tmp_path: Path) -> None:
     assert "".join(line[6:29].replace(" ", "") for line in found["sent"][3].splitlines()) == avro.binary.hex()
     assert "called data in canal-json" in found["named"]
     assert found["copies"][1:4] == ["Copy cloudcanal-json", "Copy decoded dts-avro", "Copy hex dts-avro"]
-    assert (found["step"], found["change"]) == ("update of the key", "UPDATE shop.orders  id=2  id: 2 → 22")
+    assert found["step"] == "update of the key"
+    assert found["change"] == ["UPDATE orders SET id = 22 WHERE id = 2;\n", "UPDATE shop.orders  id=2  id: 2 → 22"]
     assert "kind=update" in found["address"]
     assert "event=1" in found["address"]
     before, rows = found["search"]

@@ -1,4 +1,5 @@
-"""MongoDB's commands in the place of DDL: collections and databases are dropped, collections renamed.
+"""MongoDB's commands in the place of DDL, and the shell's calls that change a document: collections and databases are
+dropped, collections renamed.
 
 All else has no command in a change stream: databases and collections come with their first document, fields come and go
 with documents. Those statements are empty: the application writes documents of the new shape from then on. A field that
@@ -8,18 +9,40 @@ update of each.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import orjson
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.ddl import Ddl
+from simulator.sources.ddl import Ddl, Literals
+from simulator.sources.mongodb.shell import Shell, shell_string
 from simulator.sources.mongodb.types import type_text
+from simulator.sources.mongodb.values import parse_values
+
+# A name that the shell reads without quotes.
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 
 
 def _command(**members: object) -> str:
     return orjson.dumps(members).decode().replace('":', '": ').replace(',"', ', "')
+
+
+def _field(name: str) -> str:
+    return name if _NAME.fullmatch(name) else shell_string(name)
+
+
+def _document(table: Table, image: Literals) -> str:
+    """The fields of an image that are there, as the shell reads them."""
+    columns = {column.name: column for column in table.columns}
+    shell = Shell()
+    members = (
+        f"{_field(name)}: {shell.text(columns[name], parse_values([text], columns[name].type))[0]}"
+        for name, text in image.items()
+        if text is not None
+    )
+    return f"{{{', '.join(members)}}}"
 
 
 class MongodbDdl(Ddl):
@@ -47,6 +70,23 @@ class MongodbDdl(Ddl):
         """`{"renameCollection": "shop.orders", "to": "shop.bills"}`"""
         database = table.id.database
         return _command(renameCollection=f"{database}.{table.id.name}", to=f"{database}.{to}")
+
+    def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
+        """`db.orders.updateOne({_id: 7}, {$set: {paid: true}})`; a null field is one that is not there."""
+        name = (
+            f".{table.id.name}" if _NAME.fullmatch(table.id.name) else f".getCollection({shell_string(table.id.name)})"
+        )
+        if before is None:
+            assert after is not None
+            return f"db{name}.insertOne({_document(table, after)})"
+        where = _document(table, {column: before[column] for column in table.primary_key})
+        if after is None:
+            return f"db{name}.deleteOne({where})"
+        changed = {column: text for column, text in after.items() if text != before.get(column)} or dict(after)
+        parts = [f"$set: {_document(table, changed)}"] if any(text is not None for text in changed.values()) else []
+        gone = [f"{_field(column)}: 1" for column, text in changed.items() if text is None]
+        parts += [f"$unset: {{{', '.join(gone)}}}"] if gone else []
+        return f"db{name}.updateOne({where}, {{{', '.join(parts)}}})"
 
     def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
         if old.name == "_id":

@@ -115,7 +115,16 @@ class MysqlDdl(SqlDdl):
 
         >>> ddl.literal("12.50", ColumnType("decimal", 10, 2)), ddl.literal("it's", ColumnType("varchar", 20))
         ('12.50', "'it''s'")
+        >>> ddl.literal("SRID=3857;POINT(1 2)", ColumnType("point"))
+        "ST_GeomFromText('POINT(1 2)', 3857)"
         """
+        if family(type) == "geometry":
+            system, _, shape = text.rpartition(";")
+            # MySQL 8.0 reads y first; 5.7 has no third argument, and reads x first
+            axes = ", 'axis-order=long-lat'" if system == "SRID=4326" else ""
+            return f"ST_GeomFromText({quote(shape)}{system.replace('SRID=', ', ')}{axes})"
+        if family(type) == "float" and text == "-0":
+            return "-0e0"  # a decimal has no sign of zero
         return text if family(type) in _BARE and _BARE_LITERAL.fullmatch(text) else quote(text)
 
     def takes_default(self, type: ColumnType) -> bool:

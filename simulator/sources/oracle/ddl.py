@@ -16,6 +16,9 @@ from simulator.tables import words
 
 _PLAIN_NAME: Final = re.compile(r"[A-Z\u0080-\uffff][0-9A-Z_$#\u0080-\uffff]*")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# Literals of large objects that are calls, in the types that have them.
+_CALL: Final = re.compile(r"empty_[bc]lob\(\)|bfilename\('[^']*', '[^']*'\)", re.IGNORECASE)
+_LARGE: Final = ("blob", "clob", "nclob", "bfile")
 _WITHOUT_DEFAULT: Final = ("bfile", "xmltype", "json", "long", "long raw")
 
 
@@ -46,13 +49,15 @@ class OracleDdl(SqlDdl):
         ("TIMESTAMP '2024-05-01 00:00:00'", "HEXTORAW('6A')")
         """
         quoted = "'" + text.replace("'", "''") + "'"
+        if type.name in _LARGE and _CALL.fullmatch(text):
+            return text
         match family(type):
             case "decimal" | "float" if _NUMBER.fullmatch(text):
                 return text
             case "datetime" | "zoned" | "timestamptz":
                 return f"TIMESTAMP '{text.replace('T', ' ') if len(text) > 10 else text + ' 00:00:00'}'"
             case "interval":
-                return f"INTERVAL {quoted} {'YEAR TO MONTH' if 'year' in type.name else 'DAY TO SECOND'}"
+                return f"INTERVAL {quoted} {type_text(type).removeprefix('INTERVAL ')}"
             case "binary":
                 digits = text[2:] if text.lower().startswith("0x") else text.encode().hex()
                 return f"HEXTORAW('{digits.upper()}')"

@@ -120,7 +120,9 @@ class PostgresqlDdl(SqlDdl):
         ('12.50', "'it''s'")
         """
         of = family(type)
-        if of in ("integer", "decimal", "float") and _BARE_LITERAL.fullmatch(text):
+        # no cast leads from integer to xid, and an integer has no sign of zero
+        bare = of in ("integer", "decimal", "float") and type.name != "xid" and text != "-0"
+        if bare and _BARE_LITERAL.fullmatch(text):
             return text
         if of == "boolean" and text.lower() in ("true", "false"):
             return text.lower()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
+from simulator.sources.ddl import Literals, Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
 from simulator.sources.sqlserver.type_table import NATIONAL, bounds, digits, family, precision_scale
 from simulator.sources.sqlserver.types import type_text
 from simulator.tables import words
@@ -108,6 +108,12 @@ class SqlserverDdl(SqlDdl):
         if default is None:
             return text
         return text + f" DEFAULT {self.literal(default, column.type)}" + (" WITH VALUES" if column.nullable else "")
+
+    def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
+        """Without rowversions in what is set: the server makes them."""
+        made = {column.name for column in table.columns if column.type.name == "timestamp"}
+        kept = None if after is None else {column: text for column, text in after.items() if column not in made}
+        return super().row_change(table, before, kept)
 
     def _null(self, column: Column) -> str:
         return "" if column.nullable else " NOT NULL"
