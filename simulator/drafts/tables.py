@@ -17,6 +17,7 @@ from simulator.drafts.fitting import LASTING, Fitting
 from simulator.drafts.schema import Schema
 from simulator.model import TableId
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
+from simulator.stream.generators.computed.sequence import NEVER_FULL
 
 ROWS: Final = 1000
 MOST_UNIQUE: Final = 16
@@ -104,10 +105,9 @@ class _Drafting:
             self._defaults(draft)
             self._drop_keys_of_references(draft)
             self._life(draft)
-        for id, name in self.facts:
-            column = self.tables[id].columns[name] if id in self.tables else {}
-            if column.get("values") == "sequence" and (least := self.facts[id, name].least or 0) > 1:
-                column["values"] = {"sequence": {"start": str(least)}}
+        for (id, name), facts in self.facts.items():
+            if id in self.tables and self.tables[id].columns[name].get("values") == "sequence":
+                self._start(self.tables[id], name, facts.least or 0)
 
     # ---------------------------------------------------------------------------------------------------------- columns
 
@@ -202,6 +202,15 @@ class _Drafting:
         for name, kind in made.items():
             draft.columns[name]["values"] = kind
             draft.roles.add(name)
+
+    def _start(self, draft: Draft, name: str, least: int) -> None:
+        """Keys begin at the table's least one, or at the greatest number that leaves enough for a long run."""
+        column = draft.columns[name]
+        start = min(least, min(self.fitting.numbers(column["type"]), NEVER_FULL) - LASTING - draft.rows)
+        if start > 1:
+            column["values"] = {"sequence": {"start": str(start)}}
+            if start < least:
+                draft.said[name] = f"The least is {least}; from there, numbers would soon be too large."
 
     def _stored(self, draft: Draft, name: str) -> str:
         return draft.definition.fields[draft.definition.position(name) or 0].name

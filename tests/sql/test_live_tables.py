@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from each import each
 
 from simulator.drafts import servers
 from simulator.drafts.scenario import draft
@@ -123,6 +124,29 @@ def test_mysql(served: Callable[[dict[str, Any]], Server]) -> None:
     assert "hidden" not in text
     assert not server.is_open
     assert all(re.match("SHOW CREATE|SELECT (table_|COUNT|MIN|CAST.* GROUP BY)", sql) for sql in server.asked)
+    open_job(text, "canal-json")
+
+
+@each([
+    ("bigint", 1234567890123456789, 1234567890123456789),
+    ("bigint", 1 << 62, (1 << 62) - 11_000_000),
+    ("bigint unsigned", (1 << 64) - 9, (1 << 62) - 11_000_000),
+    ("int", 2147483000, 2147483647 - 11_000_000),
+    ("smallint", 32000, None),
+    ("bigint", -5, None),
+    ("bigint", None, None),
+])  # fmt: skip
+def test_a_great_least_key(type: str, least: int | None, start: int | None) -> None:
+    """Keys begin there if a long run has enough numbers from there on; the scenario runs."""
+    answers = {**ANSWERS, "SELECT MIN(`id`)": ((least,),)}
+    answers["SHOW CREATE TABLE `my shop`.`orders`"] = (("orders", ORDERS.replace("`id` bigint", f"`id` {type}")),)
+    with pytest.MonkeyPatch.context() as patch:
+        live = Live(engine_of("mysql://root:hidden@db:3307"), "my shop", Server(answers))
+        patch.setattr("simulator.drafts.schema.open_live", lambda url: live)
+        text = draft("mysql://root:hidden@db:3307/my%20shop")
+    (column,) = re.findall(r"^      id: \{type: .*, values: (.*?)\}$", text, re.MULTILINE)
+    assert column == ("sequence" if start is None else f"{{sequence: {{start: {start}}}}}")
+    assert (f"The least is {least};" in text) == (start not in (None, least))
     open_job(text, "canal-json")
 
 
