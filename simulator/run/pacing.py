@@ -8,12 +8,16 @@ steps:1k,5k,2k/10m   each for ten minutes; the last goes on
 curve:load.csv       lines of `seconds,rate`: straight from one to the next; the last rate goes on
 
 Each rate may also be of messages or of bytes of their values: `2000messages/s`, `steps:1MB,20MB/10m`.
+
+Several follow one another: `ramp:1k..50k/10m then 50k/s for 5m then spike:1k..50k/1m for 1h then 2k/s`. Each lasts as
+long as `for` says, or once through its shape; the last goes on.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,15 +46,42 @@ CHANGE_BYTES: Final = 500
 
 
 @dataclass(frozen=True)
-class Pace:
-    """Rates over time. `due(seconds)`: row changes, messages or bytes that may have been sent this long after the
-    start.
+class Pace(ABC):
+    """Rates over time, all in one unit."""
 
-    `points` are (seconds, rate): the rate is linear between two points, and the last rate goes on. A wave has two
+    unit: Unit
+
+    @property
+    @abstractmethod
+    def high(self) -> float:
+        """The highest rate."""
+
+    @abstractmethod
+    def due(self, seconds: float) -> float:
+        """Row changes, messages or bytes that may have been sent this long after the start."""
+
+    @property
+    def high_changes(self) -> float:
+        """Approximate row changes a second at the highest rate."""
+        return self.high / CHANGE_BYTES if self.unit == "bytes" else self.high
+
+    def seconds(self, count: int) -> float:
+        """Seconds after which `count` are due, to a thousandth."""
+        low, high = 0.0, 1.0
+        while self.due(high) < count:
+            low, high = high, 2 * high
+        while high - low > 0.001 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.due(middle) >= count else (middle, high)
+        return high
+
+
+@dataclass(frozen=True)
+class Shape(Pace):
+    """`points` are (seconds, rate): the rate is linear between two points, and the last rate goes on. A wave has two
     points: its low rate at 0, and its high rate after one period.
     """
 
-    unit: Unit
     points: tuple[tuple[float, float], ...]
     wave: Literal["sine", "spike"] | None = None
 
@@ -59,9 +90,9 @@ class Pace:
         return max(rate for _, rate in self.points)
 
     @property
-    def high_changes(self) -> float:
-        """Approximate row changes a second at the highest rate."""
-        return self.high / CHANGE_BYTES if self.unit == "bytes" else self.high
+    def length(self) -> float:
+        """Seconds of the shape, or of one period; 0 of a constant rate."""
+        return self.points[-1][0]
 
     def due(self, seconds: float) -> float:
         if self.wave is None:
@@ -99,15 +130,25 @@ class Pace:
             slope = (following - rate) / (end - begin)
         return self._areas[at] + rate * passed + slope * passed * passed / 2
 
-    def seconds(self, count: int) -> float:
-        """Seconds after which `count` are due, to a thousandth."""
-        low, high = 0.0, 1.0
-        while self.due(high) < count:
-            low, high = high, 2 * high
-        while high - low > 0.001 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.due(middle) >= count else (middle, high)
-        return high
+
+@dataclass(frozen=True)
+class Phases(Pace):
+    """Paces one after another: each lasts so many seconds, and the last goes on."""
+
+    phases: tuple[tuple[float, Pace], ...]
+
+    @property
+    def high(self) -> float:
+        return max(pace.high for _, pace in self.phases)
+
+    def due(self, seconds: float) -> float:
+        due = 0.0
+        for length, pace in self.phases[:-1]:
+            if seconds <= length:
+                return due + pace.due(seconds)
+            due += pace.due(length)
+            seconds -= length
+        return due + self.phases[-1][1].due(seconds)
 
 
 # Seconds of a period in which a pace may stand still; it catches up in the second half.
@@ -118,20 +159,25 @@ STALL_SECONDS: Final = 10.0
 class StalledPace(Pace):
     """A pace that stands still in the first half of a share of its periods."""
 
-    share: float = 0.0
-    seed: int = 0
+    pace: Pace
+    share: float
+    seed: int
+
+    @property
+    def high(self) -> float:
+        return self.pace.high
 
     def due(self, seconds: float) -> float:
         period, inside = divmod(seconds, STALL_SECONDS)
         struck = chance(bits(key(self.seed, "stall"), np.array([int(period)])), self.share)[0]
         if struck:
             seconds = period * STALL_SECONDS + max(0.0, 2 * inside - STALL_SECONDS)
-        return super().due(seconds)
+        return self.pace.due(seconds)
 
 
 def stalled(pace: Pace, share: float, seed: int) -> Pace:
     """The pace with stalls in a share of its periods of `STALL_SECONDS`."""
-    return StalledPace(pace.unit, pace.points, pace.wave, share, seed)
+    return StalledPace(pace.unit, pace, share, seed)
 
 
 class Schedule:
@@ -189,7 +235,28 @@ class Schedule:
 
 def parse_pace(text: str) -> Pace:
     """The pace of a `--rate` text. Raises OptionError for anything but the forms above."""
-    shape, colon, rest = text.strip().partition(":")
+    parts = re.split(r"\s+then\s+", text.strip())
+    if len(parts) == 1:
+        return _shape(text, text)
+    phases: list[tuple[float, Pace]] = []
+    for number, part in enumerate(parts, 1):
+        form, _, time = part.partition(" for ")
+        shape = _shape(form, text)
+        if time and number == len(parts):
+            raise OptionError(f"--rate {short(text)}: the last part goes on: leave out for {time}, and add --duration.")
+        length = parse_duration(time, f"--rate {short(part)}: for") if time else shape.length
+        if not length and number < len(parts):
+            raise OptionError(f"--rate {short(text)}: {part} never ends: write how long it lasts, {part} for 10m.")
+        phases.append((length, shape))
+    units = {pace.unit for _, pace in phases}
+    if len(units) > 1:
+        raise OptionError(f"--rate {short(text)}: write all its rates in row changes, in messages or in bytes.")
+    return Phases(units.pop(), tuple(phases))
+
+
+def _shape(form: str, text: str) -> Shape:
+    """The shape of a part of a `--rate` text. Raises OptionError."""
+    shape, colon, rest = form.strip().partition(":")
     if shape.lower() == "curve":
         return _read_curve(Path(rest), text)
     try:
@@ -207,16 +274,17 @@ def parse_pace(text: str) -> Pace:
                 case "ramp":
                     return pace
                 case "sine" | "spike" as wave:
-                    return Pace(pace.unit, pace.points, wave)
+                    return Shape(pace.unit, pace.points, wave)
     except ValueError:
         pass
     raise OptionError(
         f"--rate {short(text)}: write row changes, messages or bytes a second such as 50000/s, 2000messages/s, 20MB/s,"
-        " or ramp:1k..50k/10m, sine:1k..50k/10m, spike:1k..50k/10m, steps:1k,5k,2k/10m, curve:FILE."
+        " or ramp:1k..50k/10m, sine:1k..50k/10m, spike:1k..50k/10m, steps:1k,5k,2k/10m, curve:FILE, and `then` between"
+        " two of them."
     )
 
 
-def _pace(points: Sequence[tuple[float, str]]) -> Pace:
+def _pace(points: Sequence[tuple[float, str]]) -> Shape:
     """A pace through these points of seconds and rates. Raises ValueError for a text that is not a rate, for rates in
     several units, and for a last rate of 0."""
     rates, units = [], set()
@@ -230,10 +298,10 @@ def _pace(points: Sequence[tuple[float, str]]) -> Pace:
         raise ValueError("its rates have different units: write all in row changes, in messages or in bytes")
     if not 0 < rates[-1] <= MOST or max(rates) > MOST:
         raise ValueError(f"the last rate must be above 0, and none above {MOST:,.0f}")
-    return Pace(units.pop(), tuple((seconds, rate) for (seconds, _), rate in zip(points, rates, strict=True)))
+    return Shape(units.pop(), tuple((seconds, rate) for (seconds, _), rate in zip(points, rates, strict=True)))
 
 
-def _read_curve(file: Path, text: str) -> Pace:
+def _read_curve(file: Path, text: str) -> Shape:
     """The pace of a CSV file; its first line may name the columns. Raises OptionError."""
     try:
         lines = file.read_text("utf-8").splitlines()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from each import each
 
 import simulator
 from simulator.batch import MessageBatch
@@ -62,12 +64,23 @@ def test_a_run_sends_what_is_due_whenever_it_looks(monkeypatch: pytest.MonkeyPat
         ("spike:1k..11kmessages/10s", "", {}),
         ("spike:1kmessages..11kmessages/10s", "messages", {1: 11_000, 10: 20_000, 10.5: 25_500}),
         ("steps:1k,5k,2k/10s", "changes", {5: 5000, 15: 35_000, 20: 60_000, 40: 100_000}),
+        (
+            "ramp:1k..3k/10s then 2k/s for 5s then spike:0..10k/10s",
+            "changes",
+            {5: 7500, 10: 20_000, 15: 30_000, 15.5: 35_000, 20: 40_000, 26: 50_000},
+        ),
+        (
+            "steps:1k,2k/10s then sine:0..2k/10s for 5s then 100",
+            "changes",
+            {20: 30_000, 25: 38183.0988618, 26: 38283.0988618},
+        ),
+        ("curve: then 1k", "changes", {4: 800, 5: 1800}),
         ("curve:", "changes", {1: 100, 2: 200, 4: 800, 6: 1600}),
     ],
 )
 def test_shapes(tmp_path: Path, text: str, unit: str, due: dict[float, float]) -> None:
     (tmp_path / "load.csv").write_text("seconds,rate\n2, 100\n\n4,500\n4,400\n")
-    text = text.replace("curve:", f"curve:{tmp_path / 'load.csv'}")
+    text = text.replace("curve:", f"curve:{tmp_path / 'load.csv'}")  # in front of `then`, too
     if not unit:
         with pytest.raises(OptionError, match="20MB/s"):
             parse_pace(text)
@@ -76,6 +89,18 @@ def test_shapes(tmp_path: Path, text: str, unit: str, due: dict[float, float]) -
     assert pace.unit == unit
     assert {seconds: pace.due(seconds) for seconds in due} == pytest.approx(due)
     assert pace.seconds(round(max(due.values()))) == pytest.approx(max(due), rel=0.002)
+
+
+@each([
+    ("5k then 2k", "5k never ends: write how long it lasts, 5k for 10m."),
+    ("5k for 10m then 2k for 5m", "the last part goes on: leave out for 5m, and add --duration."),
+    ("5k for ever then 2k", "--rate '5k for ever': for 'ever': write a time such as 90s, 10m or 1h."),
+    ("5k for 1m then 2MB/s", "write all its rates in row changes, in messages or in bytes."),
+    ("5k for 1m then climb:1..2/1m", "write row changes, messages or bytes a second such as 50000/s"),
+])  # fmt: skip
+def test_parts_that_do_not_follow_one_another(text: str, problem: str) -> None:
+    with pytest.raises(OptionError, match=re.escape(problem)):
+        parse_pace(text)
 
 
 @pytest.mark.parametrize(

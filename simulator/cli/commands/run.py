@@ -55,8 +55,9 @@ if TYPE_CHECKING:
 @snapshot_option
 @click.option(
     "--rate", metavar="RATE",
-    help="Row changes to send each second: 50000/s, or 2000messages/s, 20MB/s, ramp:, sine:, spike:1k..50k/10m, "
-    "steps:1k,5k,2k/10m, curve:FILE (CSV of seconds,rate); default: no rate.",
+    help="Row changes to send each second: 50000/s, or 2000messages/s, 20MB/s; rising ramp:1k..50k/10m, waves "
+    "sine:1k..50k/10m, spike:1k..50k/10m (50k in the first tenth of each ten minutes, else 1k), steps:1k,5k,2k/10m, "
+    "curve:FILE (CSV of seconds,rate); several: 'ramp:1k..50k/10m then 50k/s for 5m then 2k/s'; default: no rate.",
 )  # fmt: skip
 @click.option(
     "--duration", metavar="TIME",
