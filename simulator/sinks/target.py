@@ -43,6 +43,7 @@ class Transport(Generic[U]):
       UsageError, MissingPackage, SinkError.
     * `read`: a reader of the messages that were sent to that value; None: they cannot be read back. Raises what `open`
       raises.
+    * `topic`: the topic that a value names, which may hold `{placeholders}`; None: the format's own.
     * `broker`: the kind of broker, by which formats choose topics, keys, tags and headers; None: no broker.
     * `resumes`: a run can continue where an earlier one stopped.
     * `lines`: values are written as lines of text, and so can whole messages be (`--envelope`); `binary`: values may be
@@ -57,6 +58,7 @@ class Transport(Generic[U]):
     parse: Callable[[str], U]
     open: Callable[[U, Contents], Sink]
     read: Callable[[U], Reader] | None = None
+    topic: Callable[[U], str | None] = lambda place: None
     broker: str | None = None
     resumes: bool = False
     lines: bool = False
@@ -84,6 +86,11 @@ class Target:
         """The options of the URL as they are written, by name."""
         parts = [part.partition("=") for part in self.url.partition("?")[2].split("&") if part]
         return {unquote(name): unquote(text) for name, _, text in parts}
+
+    @property
+    def topic(self) -> str | None:
+        """The topic that the URL names, which may hold `{placeholders}`; None: the format's own."""
+        return self.transport.topic(self.place)
 
     def open(self, contents: Contents = Contents()) -> Sink:
         """The sink, connected. Raises UsageError, MissingPackage, SinkError."""

@@ -111,6 +111,22 @@ def test_an_estimate_is_near(command: Command) -> None:
     assert re.search("\nSnapshot before it: (1|99,)", out)
 
 
+@pytest.mark.parametrize(
+    ("url", "topics"),
+    [
+        ("kafka://nowhere/{database}.{table}?partitions=4", {"shop.users"}),
+        ("amqp://u:p@nowhere/?queue=q.{table}", {"users"}),
+        ("rocketmq://nowhere/all_{table}", {"all_users"}),
+        ("kafka://nowhere", {"example"}),
+        ("file:out", {"example"}),
+    ],
+)
+def test_an_estimate_knows_the_topics_of_a_url(command: Command, url: str, topics: set[str]) -> None:
+    explained = command("explain", "crud", "-f", "canal-json", "--limit", "100", "--to", url, "--json", status=0)
+    assert json.loads(explained.out)["topics"].keys() == topics
+    assert "p@nowhere" not in explained.err
+
+
 def test_formats_are_a_line_each(command: Command) -> None:
     lines = command("formats", status=0).out.splitlines()
     named = [line.split()[0] for line in lines[1:] if not line.endswith(":")]

@@ -85,7 +85,7 @@ def test_postgresql_has_the_same_rows(postgresql: str) -> None:
 @each([
     ("mysql", "tinyint(1)", "1", "UPDATE `order` SET v = 1 WHERE id = 7"),
     ("oracle", "INTERVAL DAY(9) TO SECOND", "+000000001 00:00:00.000000",
-     "UPDATE \"ORDER\" SET V = INTERVAL '+000000001 00:00:00.000000' DAY(9) TO SECOND(6) WHERE ID = 7"),
+     "UPDATE \"ORDER\" SET V = INTERVAL '+000000001 00:00:00.000000' DAY(9) TO SECOND WHERE ID = 7"),
     ("oracle", "CLOB", "empty_clob()", "UPDATE \"ORDER\" SET V = empty_clob() WHERE ID = 7"),
     ("sqlserver", "nvarchar(9)", "a'b", "UPDATE [order] SET v = N'a''b' WHERE id = 7"),
     ("postgresql", "boolean", None, 'UPDATE "order" SET v = NULL WHERE id = 7'),

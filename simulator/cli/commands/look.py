@@ -17,6 +17,7 @@ from simulator.cli.options import (
     complete_format,
     complete_scenario,
     complete_source,
+    complete_target,
     force_option,
     format_option,
     json_option,
@@ -128,13 +129,23 @@ def check(
     help="Estimate a run of N row changes.",
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Estimate the time at this rate, such as 50000/s.")
+@click.option(
+    "--to", metavar="URL", shell_complete=complete_target,
+    help="Name the topics of a run to this URL, such as kafka://localhost:9092/{database}.{table}; it is not opened.",
+)  # fmt: skip
 @start_option
 @snapshot_option
 @job_options
 @json_option
 @gathered(subject=Subject)
 def explain(
-    subject: Subject, limit: int, rate: str | None, start_at: int, snapshot: bool | None, as_json: bool
+    subject: Subject,
+    limit: int,
+    rate: str | None,
+    to: str | None,
+    start_at: int,
+    snapshot: bool | None,
+    as_json: bool,
 ) -> None:
     """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
 
@@ -145,9 +156,13 @@ def explain(
     from simulator.run.pacing import parse_pace
     from simulator.run.plan import Limits
     from simulator.run.report.estimate import estimate, text
+    from simulator.sinks import parse_target
 
     pace = parse_pace(rate) if rate else None
-    job = opened(subject)
+    target = None if to is None else parse_target(to)
+    job = opened(subject, None if target is None else target.transport.broker)
+    if target is not None:
+        job = job.to_topic(target.topic)
     facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
     shares = listings.outlook_of(job.stream)
     if as_json:

@@ -24,6 +24,6 @@ def _read(url: KafkaUrl) -> Reader:
 
 
 KAFKA: Final = Transport(
-    form="kafka://HOST:PORT/TOPIC", parse=parse_url, open=_opened, read=_read, broker="kafka", resumes=True,
-    options=OPTIONS, may_change=MAY_CHANGE, one_writer=("exactly-once",),
+    form="kafka://HOST:PORT/TOPIC", parse=parse_url, open=_opened, read=_read, topic=lambda url: url.topic_pattern,
+    broker="kafka", resumes=True, options=OPTIONS, may_change=MAY_CHANGE, one_writer=("exactly-once",),
 )  # fmt: skip

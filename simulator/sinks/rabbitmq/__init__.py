@@ -28,7 +28,7 @@ def _read(url: RabbitmqUrl) -> Reader:
 
 
 AMQP: Final = Transport(
-    form="amqp://HOST/VHOST", parse=parse_url, open=_opened, read=_read, broker="rabbitmq", resumes=True,
-    options=OPTIONS, may_change=MAY_CHANGE,
+    form="amqp://HOST/VHOST", parse=parse_url, open=_opened, read=_read, topic=lambda url: url.topic,
+    broker="rabbitmq", resumes=True, options=OPTIONS, may_change=MAY_CHANGE,
 )  # fmt: skip
 AMQPS: Final = replace(AMQP, form="amqps://HOST/VHOST")

@@ -28,6 +28,6 @@ def _read(url: RocketmqUrl) -> Reader:
 
 
 ROCKETMQ: Final = Transport(
-    form="rocketmq://HOST:PORT/TOPIC", parse=parse_url, open=_opened, read=_read, broker="rocketmq", resumes=True,
-    options=OPTIONS, may_change=MAY_CHANGE,
+    form="rocketmq://HOST:PORT/TOPIC", parse=parse_url, open=_opened, read=_read, topic=lambda url: url.topic,
+    broker="rocketmq", resumes=True, options=OPTIONS, may_change=MAY_CHANGE,
 )  # fmt: skip

@@ -16,6 +16,8 @@ from simulator.tables import words
 
 _PLAIN_NAME: Final = re.compile(r"[A-Z\u0080-\uffff][0-9A-Z_$#\u0080-\uffff]*")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# Digits that an interval has if nothing is said.
+_DIGITS: Final = re.compile(r"(?<=YEAR)\(2\)|(?<=DAY)\(2\)|(?<=SECOND)\(6\)")
 # Literals of large objects that are calls, in the types that have them.
 _CALL: Final = re.compile(r"empty_[bc]lob\(\)|bfilename\('[^']*', '[^']*'\)", re.IGNORECASE)
 _LARGE: Final = ("blob", "clob", "nclob", "bfile")
@@ -57,7 +59,7 @@ class OracleDdl(SqlDdl):
             case "datetime" | "zoned" | "timestamptz":
                 return f"TIMESTAMP '{text.replace('T', ' ') if len(text) > 10 else text + ' 00:00:00'}'"
             case "interval":
-                return f"INTERVAL {quoted} {type_text(type).removeprefix('INTERVAL ')}"
+                return f"INTERVAL {quoted} {_DIGITS.sub('', type_text(type).removeprefix('INTERVAL '))}"
             case "binary":
                 digits = text[2:] if text.lower().startswith("0x") else text.encode().hex()
                 return f"HEXTORAW('{digits.upper()}')"
