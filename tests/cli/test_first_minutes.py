@@ -114,7 +114,7 @@ def test_an_estimate_is_near(command: Command) -> None:
 @pytest.mark.parametrize(
     ("url", "topics"),
     [
-        ("kafka://nowhere/{database}.{table}?partitions=4", {"shop.users"}),
+        ("kafka://nowhere/{database}.{table}?partitions=4", {"app.users"}),
         ("amqp://u:p@nowhere/?queue=q.{table}", {"users"}),
         ("rocketmq://nowhere/all_{table}", {"all_users"}),
         ("kafka://nowhere", {"example"}),
