@@ -130,7 +130,7 @@ def check(
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Estimate the time at this rate, such as 50000/s.")
 @click.option(
-    "--to", metavar="URL", shell_complete=complete_target,
+    "--to", default="-", metavar="URL", shell_complete=complete_target,
     help="Name the topics of a run to this URL, such as kafka://localhost:9092/{database}.{table}; it is not opened.",
 )  # fmt: skip
 @start_option
@@ -142,7 +142,7 @@ def explain(
     subject: Subject,
     limit: int,
     rate: str | None,
-    to: str | None,
+    to: str,
     start_at: int,
     snapshot: bool | None,
     as_json: bool,
@@ -156,13 +156,13 @@ def explain(
     from simulator.run.pacing import parse_pace
     from simulator.run.plan import Limits
     from simulator.run.report.estimate import estimate, text
-    from simulator.sinks import parse_target
+    from simulator.run.session import target_of
+    from simulator.sinks.target import Target
 
     pace = parse_pace(rate) if rate else None
-    target = None if to is None else parse_target(to)
-    job = opened(subject, None if target is None else target.transport.broker)
-    if target is not None:
-        job = job.to_topic(target.topic)
+    target = target_of(to)
+    assert isinstance(target, Target)
+    job = opened(subject, target.transport.broker).to_topic(target.topic)
     facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
     shares = listings.outlook_of(job.stream)
     if as_json:
