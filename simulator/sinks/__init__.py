@@ -6,6 +6,7 @@ values. README.md explains how to add a sink.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,8 @@ SINKS: Final = {
     "parquet": "simulator.sinks.parquet:PARQUET",
     "rocketmq": "simulator.sinks.rocketmq:ROCKETMQ",
 }
+# A URL without its scheme.
+_HOST: Final = re.compile(r"[\w.-]+:\d+(/\S*)?")
 # Schemes for programs and tests, omitted from help texts.
 INTERNAL: Final = ("memory",)
 
@@ -74,6 +77,8 @@ def parse_target(url: str) -> Target:
     scheme = url if url == "-" else url.partition(":")[0]
     if scheme == url and url not in SINKS and ("/" in url or "." in url or not closest(url, SINKS)):
         raise UsageError(f"--to {url}: write file:{url} for a file or a folder.")
+    if _HOST.fullmatch(url) and scheme not in schemes():
+        raise UsageError(f"--to {url}: write kafka://{url}, or another broker's scheme before it.")
     hint = "--to is -, file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
     declared = transport(scheme, hint)
     return Target(url, scheme, declared, declared.parse(url))

@@ -77,8 +77,9 @@ def content_of(name: str) -> tuple[bytes | str, str]:
         return path.read_bytes(), name
     except FileNotFoundError:
         named = path.name == name and path.stem in shipped()
-        near = None if named else closest(path.name, _siblings(path))
-        guess = f" Did you mean {str(path.parent / near)!r}?" if near else ""
+        siblings = {sibling.stem: sibling for sibling in _siblings(path)}
+        near = None if named else closest(path.stem, siblings)
+        guess = f" Did you mean {str(siblings[near])!r}?" if near else ""
         if not near and path.name == name and (near := closest(path.stem, shipped())):
             guess = f" Did you mean {near!r}, which comes with cdcsim?"
         raise UsageError(f"there is no scenario file {name!r}.{guess}") from None
@@ -185,8 +186,8 @@ def _put(data: Mapping, setting: str, path: Sequence[str | int], value: Any) -> 
     at[last] = value
 
 
-def _siblings(path: Path) -> list[str]:
+def _siblings(path: Path) -> list[Path]:
     try:
-        return [entry.name for entry in path.parent.iterdir() if entry.suffix in SUFFIXES]
+        return [entry for entry in path.parent.iterdir() if entry.suffix in SUFFIXES]
     except OSError:
         return []

@@ -104,6 +104,8 @@ def _problem(detail: Any, root: Any) -> str:
         return "this list needs one more item" if isinstance(loc[-1], int) else f"{loc[-1]} is missing"
     if kind == "extra_forbidden":
         allowed = sorted(keys_at(loc[:-1], root))
+        if len(loc) == 1 and loc[0] in keys_at(("tables", "x"), root):
+            return f"{loc[0]!r} is a key of tables: tables.NAME.{loc[0]}, of all of them tables.*.{loc[0]} with --set"
         guess = closest(str(loc[-1]), allowed)
         return f"unknown key {loc[-1]!r}. " + (
             f"Did you mean {guess!r}?" if guess else f"Use one of {', '.join(allowed)}."

@@ -9,7 +9,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, Vali
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticKnownError, core_schema
 
-from simulator.errors import did_you_mean
+from simulator.errors import closest, did_you_mean
 from simulator.stream import generators
 from simulator.stream.generators.generator import NEEDED, Generator
 
@@ -55,7 +55,9 @@ class Values:
     def _alone(cls, kind: str) -> Values:
         if not generators.is_known(kind) or (alone := generators.find(kind).alone) is NEEDED:
             names = [generator.name for generator in generators.everything() if generator.alone is not NEEDED]
-            hint = did_you_mean(kind, names, f" Those are {', '.join(names)}.")
+            near = closest(kind, [generator.name for generator in generators.everything()])
+            hint = f" It takes arguments: {{{near}: …}}." if near and near not in names else ""
+            hint = hint or did_you_mean(kind, names, f" Those are {', '.join(names)}.")
             raise ValueError(f"{kind!r} is not a generator that stands alone.{hint}")
         return cls(kind, generators.find(kind).adapter.validate_python(alone))
 
