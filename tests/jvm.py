@@ -12,10 +12,9 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Final, Protocol, Self
 
 import pytest
-from jars import Jars, Plugin
 from native import native
 
 PROGRAMS: Final = Path(__file__).parent / "readers"
@@ -23,10 +22,17 @@ PROGRAMS: Final = Path(__file__).parent / "readers"
 END: Final = b"."
 
 
+class Classpath(Protocol):
+    """Jars on the disk."""
+
+    def classpath(self) -> str:
+        """What Java's -cp takes. Raises NativeError."""
+
+
 class Reader:
     """A Java program that answers each line with some lines and one that says END; one JVM for all that it is asked."""
 
-    def __init__(self, program: str, jars: Jars | Plugin, *options: str) -> None:
+    def __init__(self, program: str, jars: Classpath, *options: str) -> None:
         self._program = program
         try:
             java, classpath = native("fetching").java_tool("java", wanted_by="an independent reader"), jars.classpath()

@@ -40,12 +40,12 @@ FORMAT: Final = ",".join(
         *(f"{name}={text.replace(',', ';')}" for name, text in COLUMNS.items()),
     )
 )
-UNWRAP: Final = ",transforms=unwrap,transforms.unwrap.delete.tombstone.handling.mode=rewrite-with-tombstone"
-ENGINE: Final = {
-    **COLUMNS,
-    "skipped.operations": "none",
-    "unwrap.delete.tombstone.handling.mode": "rewrite-with-tombstone",
+# Settings of ExtractNewRecordState, by the server that it runs on.
+UNWRAP: Final = {
+    "mysql": {"delete.tombstone.handling.mode": "rewrite-with-tombstone", "add.fields": "op,source.row,db:database"},
+    "postgresql": {"add.fields": "table,snapshot,total_order", "add.headers": "op,source.schema:owner"},
 }
+ENGINE: Final = {**COLUMNS, "skipped.operations": "none"}
 # The number that the last row had before a statement.
 ROW: Final = re.compile(rb'(?<="pos":0,)"row":\d+(?=,"thread":(?:null|0),"query":null\},"(?:ts_ms|transaction)")')
 # A transaction without rows: CREATE TABLE … SELECT of none. The history has no such transaction.
@@ -78,12 +78,19 @@ def streamed(lines: Iterable[Line]) -> Iterator[Line]:
             yield line
 
 
-def compare(job: Job, lines: list[Line]) -> int:
+def unwrapping(server: str) -> dict[str, str]:
+    """The engine's properties for the transform."""
+    return {f"unwrap.{name}": text for name, text in UNWRAP[server].items()}
+
+
+def compare(job: Job, lines: list[Line], server: str) -> int:
     """Compares the messages of a job, and the unwrapped ones; returns the number of messages."""
     theirs = list(streamed(lines))
-    unwrapping = replace(job, format=job.format + UNWRAP, opened=Opened(job.stream))
+    options = [f",transforms.unwrap.{name}={text.replace(',', ';')}" for name, text in UNWRAP[server].items()]
+    unwrapped = "".join([job.format, ",transforms=unwrap", *options])
+    of_rows = replace(job, format=unwrapped, opened=Opened(job.stream))
     check(settled(records(job)), settled(line.record for line in theirs))
-    check(settled(records(unwrapping)), settled(line.unwrapped for line in theirs if line.unwrapped))
+    check(settled(records(of_rows)), settled(line.unwrapped for line in theirs if line.unwrapped))
     return len(theirs)
 
 
@@ -108,7 +115,7 @@ def check_mysql(source: str, url: str, seeds: range, options: str = "") -> int:
     host, _, port = url.rpartition("@")[2].partition(":")
     text = "".join(random_sql.script(seed, database=f"d{seed}") for seed in seeds)
     server = {"database.port": port, "database.user": "root", "database.password": ""}
-    with Engine({**MYSQL, **ENGINE, **server}) as engine:
+    with Engine({**MYSQL, **ENGINE, **unwrapping("mysql"), **server}) as engine:
         engine.begun()
         job = job_of(text, source, url, f",server_id=1{options}")
         assert job.stream.failure is None
@@ -120,7 +127,7 @@ def check_mysql(source: str, url: str, seeds: range, options: str = "") -> int:
                 "drop database cdcsim",
             ):
                 client.query(statement)
-        return compare(job, engine.wait())
+        return compare(job, engine.wait(), "mysql")
 
 
 @pytest.mark.broker("mysql")
@@ -168,11 +175,11 @@ def test_postgresql(postgresql: str) -> None:
                     f"create schema cdcsim; create table {MARKS}(id int primary key); insert into {MARKS} values (-1)"
                 )
                 names = {"database.port": port, "database.dbname": database, "slot.name": database}
-                with Engine({**POSTGRESQL, **ENGINE, **names}) as engine:
+                with Engine({**POSTGRESQL, **ENGINE, **unwrapping("postgresql"), **names}) as engine:
                     engine.begun()
                     run_postgresql(client, text, engine)
                     lines = engine.wait()
         finally:
             admin.execute(f"drop database {database} with (force)")
-    assert compare(job, lines) > 10 * SCRIPTS
+    assert compare(job, lines, "postgresql") > 10 * SCRIPTS
     assert any(json.loads(line.record.value or "{}").get("payload", {}).get("op") == "t" for line in lines)

@@ -12,7 +12,7 @@ from simulator.formats.debezium.names import Names
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional, semantic, struct
 from simulator.formats.debezium.snapshots import snapshot_marks
-from simulator.formats.members import DATABASE, by_row, per_entry
+from simulator.formats.members import DATABASE, by_row
 from simulator.model import DDL, DELETE, INSERT, READ, ROW_KINDS, UPDATE, Column, Kind, Table
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, Rows
 
@@ -59,7 +59,7 @@ class Envelopes:
                 }.items(),
                 *self.connector.source_schemas,
             ),
-            f"io.debezium.connector.{self.connector.name}.Source",
+            f"io.debezium.connector.{self.connector.package or self.connector.name}.Source",
             1 if self.options.version == "3.6" else None,
         )
 
@@ -78,6 +78,10 @@ class Envelopes:
         fields = [(self.names.field(c.name), self.connector.convert(c, snapshot=False).schema) for c in columns]
         return struct(fields, self.names.schema(table.id, "Key"))
 
+    def key_fields(self) -> tuple[Field, ...]:
+        """The members of keys, if they are not the values of columns."""
+        return ()
+
     def schema(self, table: Table) -> Schema:
         """Schema of a whole message."""
         row = self.row_schema(table)
@@ -95,7 +99,7 @@ class Envelopes:
     def source(self) -> Members:
         """`source`."""
         us = self.connector.source_us
-        marks: dict[Kind, Any] = {**dict.fromkeys((*ROW_KINDS, DDL), "false"), READ: PerChange(snapshot_marks)}
+        marks: dict[Kind, Any] = {**dict.fromkeys((*ROW_KINDS, DDL), "false"), READ: self.snapshot_marks()}
         marks[DDL] = PerEvent(lambda event: "false" if event.order.phase else "true")
         head = [
             Field("version", RELEASES[self.options.version]),
@@ -110,6 +114,10 @@ class Envelopes:
             head += [Field("ts_us", _event_time(us)), Field("ts_ns", _event_time(lambda ms: us(ms) * 1000))]
         return Members((*head, *self.connector.source_fields()))
 
+    def snapshot_marks(self) -> PerChange:
+        """`source.snapshot` of a snapshot's rows."""
+        return PerChange(snapshot_marks)
+
     def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
         """The members of messages about rows and about TRUNCATE. `no_before`: the log does not hold the row before an
         update."""
@@ -122,9 +130,9 @@ class Envelopes:
             Field("source", self.source()),
         ]
         transaction = Field("transaction", self._transaction())
-        times = [Field("ts_ms", _write_time(1, 1))]
+        times = [Field("ts_ms", write_time(1))]
         if self._nanoseconds:
-            times += [Field("ts_us", _write_time(1000, 1)), Field("ts_ns", _write_time(1_000_000, 1))]
+            times += [Field("ts_us", write_time(1000)), Field("ts_ns", write_time(1_000_000))]
         operation = Field("op", {**OPERATIONS, DDL: "t"})
         if self.options.version == "2.5":
             return (*head, operation, *times, transaction)
@@ -142,7 +150,7 @@ class Envelopes:
             return None
         block = Members(
             (
-                Field("id", per_entry(self.connector.transaction_id)),
+                Field("id", self.connector.transaction_member()),
                 Field("total_order", PerChange(lambda batch: batch.envelope.place)),
                 Field("data_collection_order", PerChange(_table_place)),
             )
@@ -159,5 +167,6 @@ def _event_time(of: Callable[[Any], Any]) -> PerChange:
     return PerChange(lambda batch: of(batch.envelope.event_ms), lambda event: of(event.event_ms))
 
 
-def _write_time(factor: int, divisor: int) -> PerChange:
+def write_time(factor: int) -> PerChange:
+    """When the connector handled the event, in milliseconds times `factor`."""
     return PerChange(lambda batch: batch.envelope.write_ms * factor, lambda event: event.write_ms * factor)

@@ -10,6 +10,8 @@ has the row before and after, where it stands in the source's log, and an operat
 * DDL goes to a topic of its own with the tables after it; the begin and end of transactions to another, where
   `provide.transaction.metadata` asks for it; heartbeats to a third.
 
+Documents of MongoDB have an envelope of their own (`connectors/mongodb`).
+
 2.7 has no version of `source`, 2.5 no times below milliseconds, and `transaction` as the last member.
 """
 
@@ -24,6 +26,9 @@ from simulator.delivery.steps.counts import counted_by_table
 from simulator.delivery.steps.documents import typed_documents
 from simulator.errors import UsageError
 from simulator.formats.debezium.connectors.connector import Connector
+from simulator.formats.debezium.connectors.mongodb import MongodbConnector
+from simulator.formats.debezium.connectors.mongodb.envelope import DocumentEnvelopes
+from simulator.formats.debezium.connectors.mongodb.unwrap import DocumentUnwrappedWriter
 from simulator.formats.debezium.connectors.mysql import MariadbConnector, MysqlConnector
 from simulator.formats.debezium.connectors.mysql.statements import is_sent
 from simulator.formats.debezium.connectors.oracle import OracleConnector
@@ -58,6 +63,7 @@ from simulator.model import (
 # The connectors that read a source, the default one first.
 CONNECTORS: Final[Mapping[str, tuple[type[Connector], ...]]] = {
     "mariadb": (MariadbConnector, MysqlConnector),
+    "mongodb": (MongodbConnector,),
     "mysql": (MysqlConnector,),
     "oracle": (OracleConnector,),
     "postgresql": (PostgresqlConnector,),
@@ -69,7 +75,9 @@ def sends(options: Any, connector: Connector) -> frozenset[Kind]:
     """The kinds of event that the options allow."""
     kinds = {READ, *(kind for kind, letter in zip((INSERT, UPDATE, DELETE), "cud", strict=True)
                      if letter not in options.skipped_operations)}  # fmt: skip
-    truncates = "t" not in options.skipped_operations or (options.transactions and connector.truncates_in_transaction)
+    truncates = SchemaChangeKind.TRUNCATE_TABLE in connector.statements and (
+        "t" not in options.skipped_operations or (options.transactions and connector.truncates_in_transaction)
+    )
     if (options.schema_changes and connector.has_schema_changes) or truncates:
         kinds.add(DDL)
     if options.transactions:
@@ -97,7 +105,8 @@ def envelopes_of(format: str, settings: Settings[Any], *, numeric: bool = False)
         raise UsageError(f"-f {format}: no connector of Debezium for {settings.source.id} is known here.")
     chosen = next((each for each in offered if each.java_class == options.connector_class), offered[0])
     connector = chosen(options, settings.source, numeric=numeric)
-    return Envelopes(options, connector, Names(options, connector.parts))
+    kind = DocumentEnvelopes if isinstance(connector, MongodbConnector) else Envelopes
+    return kind(options, connector, Names(options, connector.parts))
 
 
 def layout_of(envelopes: Envelopes, writer: JsonWriter) -> Layout:
@@ -111,7 +120,7 @@ def layout_of(envelopes: Envelopes, writer: JsonWriter) -> Layout:
     return Layout(
         writer,
         Routing(envelopes.names.topics, {"key": ByClient()}, split=connector.key_columns),
-        steps=(typed_documents, nulls_for_gaps, schema_history, counted_by_table),
+        steps=(typed_documents, nulls_for_gaps, schema_history, counted_by_table, *connector.steps),
         sends=sends(options, connector),
         statements=statements,
         omits=omits,
@@ -127,7 +136,8 @@ def layout(settings: Settings[JsonOptions]) -> Layout:
     keys = JsonKeys(envelopes, schemas=options.key_schemas)
     writer = JsonWriter(envelopes, keys, schemas=options.value_schemas)
     if options.transforms == "unwrap":
-        writer = UnwrappedWriter(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
+        unwrapped = DocumentUnwrappedWriter if isinstance(envelopes, DocumentEnvelopes) else UnwrappedWriter
+        writer = unwrapped(envelopes, keys, unwrapping(options), schemas=options.value_schemas)
     return layout_of(envelopes, writer)
 
 

@@ -16,9 +16,10 @@ from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.schema import Schema, with_envelope
 from simulator.model import DELETE, INSERT, MARKS, READ, Event, Life
 from simulator.sources.log import entries
-from simulator.text.json_style import JACKSON_BYTES, quote
+from simulator.text.json_style import JACKSON_BYTES, escape, quote
 from simulator.text.template import Piece, join, repeat
 from simulator.wire.columns import WrittenColumns
+from simulator.wire.encoder import Encoder
 from simulator.wire.fields import PerTable, Rows, table_order
 from simulator.wire.images import Images
 
@@ -45,10 +46,13 @@ class JsonKeys:
             snapshot: WrittenColumns(connector.cells(snapshot=snapshot), JACKSON_BYTES, table_order, names.field)
             for snapshot in (False, True)
         }
+        self._fields = Encoder(envelopes.key_fields(), connector.cells(snapshot=False), JACKSON_BYTES)
         self._schema = PerTable(lambda table, style: envelopes.key_schema(table).json())
 
     def _payload(self, packed: PackedBatch, image: Literal["before", "after"]) -> tuple[Images, list[Piece]]:
         images = Images(self._written[packed.changes.kind is READ], packed)
+        if self._fields.fields:
+            return images, self._fields.pieces(packed)
         return images, images.rows(Rows(image, array=False, columns=self.envelopes.connector.key_columns))
 
     def pieces(self, packed: PackedBatch) -> list[Piece]:
@@ -74,7 +78,7 @@ class JsonKeys:
 
     def mark_pieces(self, id: pa.Array) -> list[Piece]:
         """The key of each begin or end of a transaction, from its id."""
-        payload: list[Piece] = ['{"id":"', id, '"}']
+        payload: list[Piece] = ['{"id":"', escape(id, JACKSON_BYTES), '"}']
         return [f'{{"schema":{transactions.KEY.json()},"payload":', *payload, "}"] if self.schemas else payload
 
     def _context(self, life: Life) -> list[tuple[str, bytes]]:

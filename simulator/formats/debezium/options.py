@@ -16,7 +16,9 @@ from simulator.sources.mysql.log import SERVER_UUID
 from simulator.subjects.registered import checked_url
 
 MYSQL: Final = ("mariadb", "mysql")
+RELATIONAL: Final = ("mariadb", "mysql", "oracle", "postgresql", "sqlserver")
 POSTGRESQL: Final = ("postgresql",)
+MONGODB: Final = ("mongodb",)
 TRUE_FALSE: Final = ("true", "false")
 PLACEHOLDER: Final = "__debezium_unavailable_value"
 
@@ -99,15 +101,19 @@ class ConnectorOptions:
         parse=word,
     )
     decimal_handling: Decimals = option(
-        "precise", "Decimals as bytes of the unscaled number, text, or doubles.", name="decimal.handling.mode"
+        "precise",
+        "Decimals as bytes of the unscaled number, text, or doubles.",
+        name="decimal.handling.mode",
+        sources=RELATIONAL,
     )
     time_precision: Times | None = option(
         None,
         "How dates and times without a zone are numbers or texts; default: adaptive_time_microseconds of MySQL and "
         "MariaDB, adaptive of other sources.",
         name="time.precision.mode",
+        sources=RELATIONAL,
     )
-    binary_handling: Binary = option("bytes", "Bytes, or their text.", name="binary.handling.mode")
+    binary_handling: Binary = option("bytes", "Bytes, or their text.", name="binary.handling.mode", sources=RELATIONAL)
     bigint_unsigned: Literal["long", "precise"] = option(
         "long",
         "BIGINT UNSIGNED as a signed number of 64 bits, or as a decimal.",
@@ -129,24 +135,33 @@ class ConnectorOptions:
         False, "Large objects are read, else a placeholder stands for them.", TRUE_FALSE, name="lob.enabled",
         sources=("oracle",),
     )  # fmt: skip
+    capture_mode: Literal[
+        "change_streams_update_full", "change_streams", "change_streams_update_full_with_pre_image",
+        "change_streams_with_pre_image",
+    ] = option(
+        "change_streams_update_full",
+        "Updates have the document after them (update_full); updates and deletes have that before (with_pre_image).",
+        name="capture.mode",
+        sources=MONGODB,
+    )  # fmt: skip
     key_columns: tuple[re.Pattern[str], ...] = option(
         (), "Columns of keys other than the table's key: shop.orders:region;id;shop.items:id.",
-        name="message.key.columns", parse=key_patterns,
+        name="message.key.columns", parse=key_patterns, sources=RELATIONAL,
     )  # fmt: skip
     included_columns: re.Pattern[str] | None = option(
         None, "The columns of rows: regular expressions of names such as shop.orders.id, with semicolons between.",
-        name="column.include.list", parse=patterns,
+        name="column.include.list", parse=patterns, sources=RELATIONAL,
     )  # fmt: skip
     excluded_columns: re.Pattern[str] | None = option(
-        None, "Columns that rows lack; keys have them.", name="column.exclude.list", parse=patterns
+        None, "Columns that rows lack; keys have them.", name="column.exclude.list", parse=patterns, sources=RELATIONAL
     )
     typed_columns: re.Pattern[str] | None = option(
         None, "Columns whose schema has the type, length, scale and name at the source.",
-        name="column.propagate.source.type", parse=patterns,
+        name="column.propagate.source.type", parse=patterns, sources=RELATIONAL,
     )  # fmt: skip
     typed_types: re.Pattern[str] | None = option(
         None, "The same of columns by table and type: shop.orders.VARCHAR.",
-        name="datatype.propagate.source.type", parse=patterns,
+        name="datatype.propagate.source.type", parse=patterns, sources=RELATIONAL,
     )  # fmt: skip
     tombstones: bool = option(
         True, "A delete is followed by a message without a value.", TRUE_FALSE, name="tombstones.on.delete"
@@ -162,7 +177,11 @@ class ConnectorOptions:
         name="provide.transaction.metadata",
     )
     schema_changes: bool = option(
-        True, "DDL goes to the topic that is called as the prefix.", TRUE_FALSE, name="include.schema.changes"
+        True,
+        "DDL goes to the topic that is called as the prefix.",
+        TRUE_FALSE,
+        name="include.schema.changes",
+        sources=RELATIONAL,
     )
     schema_comments: bool = option(
         False, "Comments of tables and columns are in it.", TRUE_FALSE, name="include.schema.comments", sources=MYSQL
@@ -174,13 +193,16 @@ class ConnectorOptions:
         0, "Milliseconds between heartbeats; 0: none.", name="heartbeat.interval.ms", parse=count
     )
     placeholder: str = option(
-        PLACEHOLDER, "Stands for a large value that the log does not hold.", name="unavailable.value.placeholder"
+        PLACEHOLDER,
+        "Stands for a large value that the log does not hold.",
+        name="unavailable.value.placeholder",
+        sources=RELATIONAL,
     )
     name_adjustment: Literal["none", "avro"] = option(
         "none", "avro: characters that Avro's names cannot have become _.", name="schema.name.adjustment.mode"
     )
     field_adjustment: Literal["none", "avro"] = option(
-        "none", "The same in names of columns.", name="field.name.adjustment.mode"
+        "none", "The same in names of columns.", name="field.name.adjustment.mode", sources=RELATIONAL
     )
     server_id: int = option(223344, "The server's id in its log.", parse=count, sources=MYSQL)
     gtid: bool = option(False, "on: MySQL has GTIDs, and logs times of commits below a second.", sources=("mysql",))
@@ -228,7 +250,8 @@ class RecordOptions(ConnectorOptions):
     """Options of records, whatever converter writes them."""
 
     transforms: Literal["none", "unwrap"] = option(
-        "none", "unwrap: rows without their envelope, as ExtractNewRecordState makes them."
+        "none",
+        "unwrap: rows without their envelope, as ExtractNewRecordState and ExtractNewDocumentState make them.",
     )
     unwrap_deletes: Literal["drop", "tombstone", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"] = option(
         "tombstone",
@@ -267,13 +290,18 @@ class JsonOptions(RecordOptions):
         "How the converter writes precise decimals.",
         name="value.converter.decimal.format",
         where={"decimal_handling": ("precise",)},
+        sources=RELATIONAL,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AvroOptions(RecordOptions):
-    """Options of Confluent's Avro converter, for keys and values alike."""
+    """Options of Confluent's Avro converter, for keys and values alike. Unwrapped documents of MongoDB have a schema
+    each, which is known only with the document."""
 
+    transforms: Literal["none", "unwrap"] = option(
+        "none", "unwrap: rows without their envelope, as ExtractNewRecordState makes them.", sources=RELATIONAL
+    )
     registry: str | None = option(
         None, "Schema registry that numbers schemas; they are registered before the first message.",
         name="schema.registry.url", parse=checked_url,

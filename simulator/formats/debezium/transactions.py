@@ -11,7 +11,6 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, TableCounts
 from simulator.formats.debezium.connectors.connector import Connector
 from simulator.formats.debezium.schema import INT64, STRING, array, optional, struct
-from simulator.formats.members import per_entry
 from simulator.model import BEGIN, COMMIT
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON_BYTES, quote
@@ -43,7 +42,7 @@ def fields(connector: Connector) -> tuple[Field, ...]:
 
     return (
         Field("status", {BEGIN: "BEGIN", COMMIT: "END"}),
-        Field("id", per_entry(connector.transaction_id)),
+        Field("id", connector.transaction_member()),
         Field("event_count", {BEGIN: None, COMMIT: PerChange(lambda batch: batch.envelope.places)}),
         Field("data_collections", {BEGIN: None, COMMIT: PerChange(counts)}),
         Field("ts_ms", PerChange(lambda batch: connector.source_us(batch.envelope.event_ms) // 1000)),

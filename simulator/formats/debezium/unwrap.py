@@ -6,17 +6,19 @@ becomes of deletes is said by `delete.tombstone.handling.mode`:
 | mode | delete | tombstone |
 | --- | --- | --- |
 | drop | none | none |
-| tombstone | none | sent |
+| tombstone | a null with the row's schema | none |
 | delete-to-tombstone | a tombstone | none |
 | rewrite | the row before, with `__deleted` of all rows | none |
 | rewrite-with-tombstone | the same | sent |
 
+The JSON converter writes a null with a schema as `null`, or as an envelope with it, the Avro converter as a tombstone.
 Messages that are no envelopes stay as they are; that a table was emptied is not said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -27,7 +29,7 @@ from simulator.delivery.routing import Destination
 from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.keys import JsonKeys
 from simulator.formats.debezium.options import Unwrap
-from simulator.formats.debezium.schema import STRING, Schema, optional, struct
+from simulator.formats.debezium.schema import STRING, Schema, optional, struct, with_envelope
 from simulator.formats.debezium.writer import JsonWriter
 from simulator.formats.writing import Written, WrittenEvent
 from simulator.model import DELETE, INSERT, MARKS, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind
@@ -81,9 +83,10 @@ class UnwrappedWriter(JsonWriter):
         self.members = tuple(members)
         cells = envelopes.connector.cells(snapshot=False)
         self._members = Encoder(members, cells, JACKSON_BYTES) if members else None
+        self._asked_headers = [reference(text, options.headers_prefix) for text in options.headers]
         self._headers = [
             (each.name, Encoder([Field("v", _value(each, payload))], cells, JACKSON_BYTES))
-            for each in (reference(text, options.headers_prefix) for text in options.headers)
+            for each in self._asked_headers
         ]
         self.rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
 
@@ -96,7 +99,7 @@ class UnwrappedWriter(JsonWriter):
         added = [(f"__{DELETED}", optional(STRING))] if self.rewrites else []
         for each in self._added:
             schema = dict(envelope[each.struct].fields)[each.field] if each.struct else envelope[each.field]
-            added.append((each.name, replace(schema, default="")))
+            added.append((each.name, replace(schema, default="", optional=True)))
         return struct((*row.fields, *added), row.name)
 
     def messages(self, packed: PackedBatch) -> Iterator[Written]:
@@ -107,9 +110,17 @@ class UnwrappedWriter(JsonWriter):
         columns = self.keys.columns(packed)
         if kind is not DELETE or self.rewrites:
             yield Written(self.value_pieces(packed), self._with_headers(packed, columns))
-        tombstone = mode in ("tombstone", "rewrite-with-tombstone") and self.envelopes.options.tombstones
-        if kind is DELETE and (tombstone or mode == "delete-to-tombstone"):
-            yield Written(None, columns)
+        elif mode in ("tombstone", "delete-to-tombstone"):
+            null = self.null_pieces(packed) if mode == "tombstone" else None
+            yield Written(null, self._with_headers(packed, columns))
+        if kind is DELETE and mode == "rewrite-with-tombstone" and self.envelopes.options.tombstones:
+            yield Written(None, self._with_operation(packed, self._with_headers(packed, columns)))
+
+    def null_pieces(self, packed: PackedBatch) -> list[Piece] | None:
+        """A null that has the schema of rows."""
+        if not self.schemas:
+            return ["null"]
+        return [with_envelope(self.envelopes.row_schema(packed.changes.table), "null")]
 
     def value_pieces(self, packed: PackedBatch) -> list[Piece]:
         pieces = self.row_pieces(packed, self.rows_of[packed.changes.kind])
@@ -125,14 +136,16 @@ class UnwrappedWriter(JsonWriter):
     def _with_headers(self, packed: PackedBatch, columns: Mapping[str, pa.Array]) -> Mapping[str, pa.Array]:
         if not self._headers:
             return columns
-        count = len(packed)
-        own = []
+        own: list[list[tuple[str, bytes | None]]] = []
         for name, encoder in self._headers:
-            texts = join(encoder.pieces(packed), count).to_pylist()
-            own.append([(name, text[5:-1].strip('"').encode()) for text in texts])
-        known = columns["headers"].to_pylist() if "headers" in columns else [[]] * count
-        rows = [[*known[i], *({"name": header[i][0], "value": header[i][1]} for header in own)] for i in range(count)]
-        return {**columns, "headers": pa.array(rows, HEADERS)}
+            texts = join(encoder.pieces(packed), len(packed)).to_pylist()
+            own.append([(name, _header(text[5:-1])) for text in texts])
+        return _with(columns, own, len(packed))
+
+    def _with_operation(self, packed: PackedBatch, columns: Mapping[str, pa.Array]) -> Mapping[str, pa.Array]:
+        """A tombstone has the headers of its delete, and the operation again."""
+        names = [each.name for each in self._asked_headers if each.field == "op"]
+        return _with(columns, [[(name, b"d")] * len(packed) for name in names], len(packed)) if names else columns
 
     def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
         """Messages about events, but not that a table was emptied."""
@@ -142,8 +155,25 @@ class UnwrappedWriter(JsonWriter):
                 yield written
 
 
+def _with(
+    columns: Mapping[str, pa.Array], headers: Sequence[Sequence[tuple[str, bytes | None]]], count: int
+) -> Mapping[str, pa.Array]:
+    """The columns of `count` messages with more headers, each given as a name and value per message."""
+    known = columns["headers"].to_pylist() if "headers" in columns else [[]] * count
+    rows = [[*known[i], *({"name": header[i][0], "value": header[i][1]} for header in headers)] for i in range(count)]
+    return {**columns, "headers": pa.array(rows, HEADERS)}
+
+
+def _header(json_text: str) -> bytes | None:
+    """A value as the simple converter writes it: strings without quotes, and no bytes for null."""
+    if json_text == "null":
+        return None
+    return json.loads(json_text).encode() if json_text.startswith('"') else json_text.encode()
+
+
 def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, Any]:
-    """The value of a member by kind; null if there is no such member."""
+    """The value of a member by kind; null if there is no such member. The transform takes the default away that
+    `source.snapshot` has of the stream."""
 
     def of(kind: Kind) -> Any:
         field = payload.get(reference.struct or reference.field)
@@ -153,4 +183,5 @@ def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, 
             return next((each.on(kind) for each in inner if each.name == reference.field), None)
         return value
 
-    return {kind: of(kind) for kind in KINDS}
+    defaulted = reference.struct == "source" and reference.field == "snapshot"
+    return {kind: None if defaulted and kind is not READ else of(kind) for kind in KINDS}

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from typing import Final
+from uuid import UUID
+
 import pyarrow as pa
 
 from simulator.batch import Ints
 from simulator.model import SECOND_NUMBERS
 from simulator.sources.log import Entries, Log
 from simulator.text.template import join
+
+# The logical session that writes all transactions, and the digest of its user: no one, without authentication.
+SESSION: Final = UUID("6c1f3f5e-2f2b-4d0c-9a51-7d0f4b8e2a10")
+USER: Final = sha256(b"").digest()
 
 
 class MongodbLog(Log):

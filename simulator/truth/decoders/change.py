@@ -75,6 +75,7 @@ OPERATIONS: Final[Mapping[str, Kind]] = _Operations(
 # Part of a row that an image has, if not all of it.
 CHANGED: Final = "changed columns"
 KEY: Final = "key"
+NOTHING: Final = "nothing"  # the message has no such image
 
 # Members that a change may have besides its operation, table and images.
 MEMBERS: Final[Mapping[str, str]] = {

@@ -15,13 +15,14 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY
-from simulator.model import ColumnType
+from simulator.model import DELETE, UPDATE, ColumnType
 from simulator.sources.postgresql.times import civil, day_number, interval_parts
 from simulator.subjects import ids
 from simulator.subjects.registered import Origin
 from simulator.truth.decoders.avro import FLOATS, parse_schema, read_avro
-from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, text
+from simulator.truth.decoders.change import NOTHING, OPERATIONS, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.cloudcanal import POSITIONS
+from simulator.truth.decoders.documents import RELAXED, bson, relaxed, strict_json
 from simulator.truth.decoders.json_text import Number, read_object
 from simulator.truth.decoders.values import LEFT_OUT, LITERAL, Carried, Reading, in_base64
 
@@ -39,6 +40,9 @@ def items(message: Any) -> Iterator[Item]:
         yield Statement(f"TRUNCATE TABLE {payload['source']['table']}", int(payload["source"]["ts_ms"]))
     else:
         source = payload["source"]
+        if "collection" in source:
+            yield document_change(payload)
+            return
         position = ":".join(str(source[name]) for name in (*POSITIONS, "row") if source.get(name) is not None)
         transaction = payload["transaction"] or {}
         yield Change(
@@ -51,6 +55,22 @@ def items(message: Any) -> Iterator[Item]:
             position=text(position),
             transaction=text(transaction.get("id")),
         )
+
+
+def document_change(payload: Any) -> Change:
+    """A change of a document of MongoDB, whose images are texts."""
+    source = payload["source"]
+    before, after = (None if payload[side] is None else strict_json(payload[side]) for side in ("before", "after"))
+    return Change(
+        OPERATIONS[payload["op"]],
+        source["collection"],
+        before,
+        after,
+        event_ms=int(source["ts_ms"]),
+        database=text(source["db"]),
+        position=f"{int(source['ts_ms']) // 1000}:{source['ord']}",
+        transaction=text((payload["transaction"] or {}).get("id")),
+    )
 
 
 def day(value: str, type: ColumnType) -> str:
@@ -375,13 +395,23 @@ _SQLSERVER: Final = {
     "sqlserver sql_variant": LEFT_OUT,
 }
 
+_DOCUMENT: Final = Reading(bson, relaxed, lost=RELAXED)
+_MONGODB: Final = {
+    "mongodb null": LEFT_OUT,
+    "mongodb document": _DOCUMENT,
+    "mongodb javascriptWithScope": _DOCUMENT,
+    "mongodb dbPointer": _DOCUMENT,
+    "mongodb *": Reading(bson),
+}
+
 JSON: Final = Decoder(
     parse=read_object,
     items=items,
     carries=frozenset(("event_ms", "position")),
     by_source=frozenset(("transaction",)),
     renewed=frozenset(("ts_ms", "ts_us", "ts_ns")),  # of reading; those in `source` stay (seen of Debezium 3.6)
-    readings={**_MYSQL, **_POSTGRESQL, **_ORACLE, **_SQLSERVER},
+    images_of={"mongodb": {(UPDATE, "before"): NOTHING, (DELETE, "before"): NOTHING}},
+    readings={**_MYSQL, **_POSTGRESQL, **_ORACLE, **_SQLSERVER, **_MONGODB},
 )
 
 

@@ -51,6 +51,28 @@ def extended_json(text: str) -> Any:
     return json.loads(_SHELL.sub(replaced, text), parse_int=Number, parse_float=Number, parse_constant=Number)
 
 
+def strict_json(text: str) -> Any:
+    """Reads a document in the first version of extended JSON (strict mode) as one in the second; numbers keep their
+    spelling."""
+    tree = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number)
+    return _second(tree)
+
+
+def _second(value: Any) -> Any:
+    match value:
+        case {"$date": Number() as ms}:
+            return {"$date": {"$numberLong": str(ms)}}
+        case {"$binary": str(data), "$type": kind}:
+            return {"$binary": {"base64": data, "subType": kind}}
+        case {"$regex": pattern, "$options": options}:
+            return {"$regularExpression": {"pattern": pattern, "options": options}}
+        case dict():
+            return {name: _second(inner) for name, inner in value.items()}
+        case list():
+            return [_second(inner) for inner in value]
+    return value
+
+
 def bson(value: Any, type: ColumnType) -> Any:
     """A value of extended JSON; numbers keep their spelling."""
     match value:

@@ -58,17 +58,20 @@ class AvroKeys(JsonKeys):
         super().__init__(envelopes, schemas=False)
         self.frames = frames
         typed = {snapshot: _typed(envelopes, snapshot=snapshot) for snapshot in (False, True)}
-        self._encoders = {snapshot: AvroEncoder((), of) for snapshot, of in typed.items()}
+        self._encoders = {snapshot: AvroEncoder(envelopes.key_fields(), of) for snapshot, of in typed.items()}
 
     def pieces(self, packed: PackedBatch) -> list[Piece]:
         batch = packed.changes
-        _, prefix = self.frames.of("key", batch.table, lambda: self.envelopes.key_schema(batch.table))
+        schema, prefix = self.frames.of("key", batch.table, lambda: self.envelopes.key_schema(batch.table))
+        encoder = self._encoders[batch.kind is READ]
+        if encoder.fields:
+            return [prefix, *encoder.pieces(packed, schema)]
         rows = Rows(
             "before" if batch.kind is DELETE else "after",
             array=False,
             columns=self.envelopes.connector.key_columns,
         )
-        return [prefix, *self._encoders[batch.kind is READ].row_pieces(packed, rows)]
+        return [prefix, *encoder.row_pieces(packed, rows)]
 
     def mark_pieces(self, id: pa.Array) -> list[Piece]:
         return [self.frames.prefix(transactions.KEY), avro.Strings(id)]
@@ -109,6 +112,9 @@ class AvroUnwrappedWriter(UnwrappedWriter):
 
     def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
         return self.parts.marks(packed)
+
+    def null_pieces(self, packed: PackedBatch) -> None:
+        return None
 
     def value_pieces(self, packed: PackedBatch) -> list[Piece]:
         batch = packed.changes

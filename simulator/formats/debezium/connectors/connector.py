@@ -11,14 +11,16 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from simulator.delivery.redelivery import Redelivery
+from simulator.delivery.steps import Step
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
+from simulator.formats.members import per_entry
 from simulator.formats.redelivery import DEBEZIUM
 from simulator.model import Column, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.log import Entries
 from simulator.sources.source import Source
-from simulator.wire.fields import Cells, Field
+from simulator.wire.fields import Cells, Field, PerChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,12 @@ class Connector(ABC):
     * `truncates_in_transaction`: a TRUNCATE is a change of a transaction.
     * `tells_other_key`: headers of a changed key have the other key.
     * `redelivery`: where it starts again after its process ended.
+    * `steps`: its treatment of a block's changes, after that of all connectors.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
 
     name: ClassVar[str]
+    package: ClassVar[str] = ""
     parts: ClassVar[str]
     java_class: ClassVar[str] = ""
     has_schema_changes: ClassVar[bool] = True
@@ -70,6 +74,7 @@ class Connector(ABC):
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
     redelivery: ClassVar[Redelivery] = DEBEZIUM
+    steps: ClassVar[tuple[Step, ...]] = ()
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
@@ -101,6 +106,10 @@ class Connector(ABC):
     @abstractmethod
     def transaction_id(self, at: Entries) -> pa.Array:
         """The transaction id of each entry, as text."""
+
+    def transaction_member(self) -> PerChange:
+        """The same as a member of messages."""
+        return per_entry(self.transaction_id)
 
     @abstractmethod
     def published(self, event: SchemaChange) -> Iterator[Published]:

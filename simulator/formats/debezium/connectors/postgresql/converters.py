@@ -44,6 +44,7 @@ INFINITE: Final = {INFINITE_US: 9223372036825200000, -INFINITE_US: -922337203683
 UNBOUNDED: Final = 2147483647
 # Days of infinite dates in the log, by sign; a carrier's are at the ends of its range.
 LOGGED_INFINITE_DATES: Final = {1: -2_147_472_692, -1: -2_147_472_691}
+SNAPSHOT_INFINITE_DATES: Final = {1: -622_191_234, -1: -170_999_002}
 INFINITE_DAYS: Final = 2**31 - 1
 _PLAIN: Final = ("inet", "cidr", "macaddr", "macaddr8")
 _NAMED: Final = {
@@ -216,11 +217,7 @@ def _days(array: pa.Array, snapshot: bool) -> pa.Array:
     infinite = np.abs(days) >= INFINITE_DAYS
     odd = infinite | (days < FIRST_DAY) if snapshot else infinite
     if odd.any():
-        known = (
-            {1: defaults.INFINITE_DATES["infinity"], -1: defaults.INFINITE_DATES["-infinity"]}
-            if snapshot
-            else (LOGGED_INFINITE_DATES)
-        )
+        known = SNAPSHOT_INFINITE_DATES if snapshot else (LOGGED_INFINITE_DATES)
         for row in np.flatnonzero(odd).tolist():
             sign = 1 if days[row] > 0 else -1
             days[row] = known[sign] if infinite[row] else _without_era(int(days[row]))

@@ -21,8 +21,8 @@ _ZERO: Final = {
     "integer": "0", "float": "0", "decimal": "0", "boolean": "false", "date": "1970-01-01", "time": "00:00:00",
     "datetime": "1970-01-01 00:00:00", "timestamptz": "1970-01-01 00:00:00+00",
 }  # fmt: skip
-# Days that stand for infinite dates in defaults and snapshots; captured of one each.
-INFINITE_DATES: Final = {"infinity": -622_191_234, "-infinity": -170_999_002}
+# Days of Java's first and last date, cut to 32 bits, which stand for infinite dates.
+INFINITE_DATES: Final = {"infinity": 169_560_311, "-infinity": -170_999_002}
 # Types whose defaults the connector does not read.
 _UNREAD: Final = frozenset(("binary", "array"))
 
