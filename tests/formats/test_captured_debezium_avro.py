@@ -118,7 +118,8 @@ def both(options: str, source: str) -> Iterator[tuple[str, Any, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("source", "options"), [("mysql", ""), ("mysql", UNWRAP), ("oracle", ""), ("postgresql", ""), ("sqlserver", "")]
+    ("source", "options"),
+    [("mysql", ""), ("mysql", UNWRAP), ("oracle", ""), ("postgresql", ""), ("sqlserver", ""), ("mongodb", "")],
 )
 def test_columns_give_what_their_json_gives(source: str, options: str) -> None:
     """Keys, values and headers of every case; MariaDB has MySQL's columns."""
@@ -131,6 +132,9 @@ def test_columns_give_what_their_json_gives(source: str, options: str) -> None:
                 assert avro is None
                 continue
             message = json.loads(text)
+            if message["payload"] is None:  # the converter writes no bytes
+                assert avro is None
+                continue
             schema = schema_of(message["schema"])
             assert avro[5:] == datum(schema, message["payload"]), (name, part, text)
             assert known(int.from_bytes(avro[1:5])) == schemas.text(schema), (name, part)
