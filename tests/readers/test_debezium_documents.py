@@ -10,7 +10,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import debezium_engine
@@ -47,8 +46,8 @@ CLOCK: Final = re.compile(rb'"ts_(?:ms|us|ns)":\d+(?=,"(?:snapshot|ts_ns|collect
 
 
 class Jars:
-    def folder(self) -> Path:
-        return debezium_engine.jars()
+    def classpath(self) -> str:
+        return f"{debezium_engine.jars()}/*"
 
 
 @pytest.fixture(scope="module")
