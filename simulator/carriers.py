@@ -20,7 +20,8 @@
 
 Null is Arrow null. MySQL also stores zero and partial dates (`0000-00-00`, `2020-00-00`): they lie below the
 calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time
-for datetimes), which leaves ordinary dates ordinary, for Parquet readers too. PostgreSQL stores `infinity`
+for datetimes), which leaves ordinary dates ordinary, for Parquet readers too. Arrow prints them as out of range:
+`date_text` and `split_us` read them. PostgreSQL stores `infinity`
 and `-infinity`, which are the greatest number of the carrier and its negative, and dates before Christ, which are the
 days before `FIRST_DAY` in the same calendar; it has no partial dates.
 """
@@ -62,9 +63,42 @@ def partial_us(year: int, month: int, day: int, us: int = 0) -> int:
     return PARTIAL_US + (year * 512 + month * 32 + day) * US_PER_DAY + us
 
 
-def split_partial(code: int) -> tuple[int, int, int]:
-    """(year, month, day) of a partial code (the number above the base)."""
-    return code >> 9, (code >> 5) & 15, code & 31
+def are_partial(us: Ints) -> npt.NDArray[np.bool_]:
+    """Marks timestamp numbers of partial dates, in a column of a system that has none before the year 1."""
+    return us < FIRST_DAY * US_PER_DAY
+
+
+def date_parts(day: int) -> tuple[int, int, int]:
+    """Year, month and day of a date32 number, a partial date's too.
+
+    >>> date_parts(19_782), date_parts(partial_day(2020, 0, 0))
+    ((2024, 2, 29), (2020, 0, 0))
+    """
+    if day < FIRST_DAY:
+        code = day - PARTIAL_DAYS
+        return code >> 9, (code >> 5) & 15, code & 31
+    date = dt.date.fromordinal(day - FIRST_DAY + 1)
+    return date.year, date.month, date.day
+
+
+def date_text(day: int) -> str:
+    """`2024-02-29`, `2020-00-00`."""
+    return "{:04}-{:02}-{:02}".format(*date_parts(day))
+
+
+def split_us(us: int) -> tuple[int, int]:
+    """The date32 number of a timestamp number, and the microseconds of its day."""
+    if us >= FIRST_DAY * US_PER_DAY:
+        return divmod(us, US_PER_DAY)
+    code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
+    return PARTIAL_DAYS + code, time_us
+
+
+def joined_us(day: int, time_us: int) -> int:
+    """The timestamp number of a date32 number and microseconds of its day: the reverse of `split_us`."""
+    if day >= FIRST_DAY:
+        return day * US_PER_DAY + time_us
+    return PARTIAL_US + (day - PARTIAL_DAYS) * US_PER_DAY + time_us
 
 
 def numbers(array: pa.Array) -> npt.NDArray[Any]:

@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, numbers, split_partial, validity
+from simulator.carriers import (
+    FIRST_DAY,
+    PARTIAL_DAYS,
+    PARTIAL_US,
+    US_PER_DAY,
+    are_partial,
+    date_text,
+    numbers,
+    validity,
+)
 from simulator.errors import UsageError
 
 Ints = npt.NDArray[np.int64]
@@ -56,7 +65,7 @@ _LAST_TABLED: Final = dt.date(2099, 12, 31).toordinal() + FIRST_DAY - 1
 
 @lru_cache(maxsize=1)
 def _days_table() -> Cells:
-    return _cells([_day_text(day) for day in range(_FIRST_TABLED, _LAST_TABLED + 1)])
+    return _cells([date_text(day) for day in range(_FIRST_TABLED, _LAST_TABLED + 1)])
 
 
 @lru_cache(maxsize=1)
@@ -72,16 +81,10 @@ def minutes_table() -> Cells:
     return _cells([f":{s // 60:02}:{s % 60:02}" for s in range(3600)])
 
 
-def _day_text(day: int) -> str:
-    if day >= FIRST_DAY:
-        return dt.date.fromordinal(day - FIRST_DAY + 1).isoformat()
-    return "{:04}-{:02}-{:02}".format(*split_partial(day - PARTIAL_DAYS))
-
-
 def day_cells(days: Ints) -> Cells:
     if len(days) and (int(days.min()) < _FIRST_TABLED or int(days.max()) > _LAST_TABLED):
         distinct, inverse = np.unique(days, return_inverse=True)
-        return _cells([_day_text(day) for day in distinct.tolist()])[inverse]
+        return _cells([date_text(day) for day in distinct.tolist()])[inverse]
     return _days_table()[days]
 
 
@@ -115,7 +118,7 @@ def split_moments(
 ) -> tuple[Ints, npt.NDArray[np.uint32], Ints, Nulls]:
     """Days (codes of partial dates below the calendar), seconds of the day, microseconds, and the nulls."""
     us, nulls = whole_numbers(array)
-    partial = us < FIRST_DAY * US_PER_DAY
+    partial = are_partial(us)
     strange = bool(partial.any())
     if zone is not None or offset_minutes:
         moved = us + offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)

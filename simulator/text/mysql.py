@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, are_partial, validity
 from simulator.model import ColumnType
 from simulator.native.program import Kind, Program, compiled
 from simulator.text.base64 import number_bytes
@@ -202,7 +202,7 @@ def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
     | `1624614713`, `0` for the zero date | `1624614713.201`, `0.000` |
     """
     us, nulls = whole_numbers(array)
-    us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+    us = np.where(are_partial(us), 0, us)
     seconds = us // 1_000_000
     text = pc.cast(pa.array(seconds, mask=nulls), pa.string())
     digits = type.length or 0

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.carriers import are_partial
 from simulator.model import ColumnType
 from simulator.text.fixed_width import whole_numbers
 from simulator.text.mysql import datetime_fixed, time_fixed, with_trimmed
@@ -23,7 +23,7 @@ _SECONDS: Final = ColumnType("datetime")
 def partial(array: pa.Array) -> npt.NDArray[np.bool_]:
     """Mask of the zero and partial dates (`0000-00-00`, `2020-00-00`) of a datetime column."""
     us, _ = whole_numbers(array)
-    return us < FIRST_DAY * US_PER_DAY
+    return are_partial(us)
 
 
 def epoch_trimmed(array: pa.Array) -> pa.Array:
@@ -32,7 +32,7 @@ def epoch_trimmed(array: pa.Array) -> pa.Array:
     Zero and partial dates are written as whole second 0.
     """
     us, nulls = whole_numbers(array)
-    us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+    us = np.where(are_partial(us), 0, us)
     seconds = us // 1_000_000
     return with_trimmed(pc.cast(pa.array(seconds, mask=nulls), pa.string()), us - seconds * 1_000_000)
 

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.carriers import are_partial
 from simulator.text.fixed_width import whole_numbers
 from simulator.text.template import Piece, unless_null
 from simulator.wire import avro
@@ -72,7 +72,7 @@ def timestamp(*, zero_dates: bool = False) -> Values:
     def values(array: pa.Array) -> list[Bytes]:
         us, _ = whole_numbers(array)
         if zero_dates:
-            us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+            us = np.where(are_partial(us), 0, us)
         seconds = us // 1_000_000
         return [avro.Longs(seconds), avro.Longs((us - seconds * 1_000_000) // 1000)]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from typing import Final
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, partial_day, partial_us, split_partial
+from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, US_PER_DAY, date_text, joined_us, partial_day, split_us
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -44,12 +43,6 @@ def date(text: str, type: ColumnType) -> int:
     return _day(text.strip())
 
 
-def show_day(days: int) -> str:
-    if days >= FIRST_DAY:
-        return dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()
-    return "{:04}-{:02}-{:02}".format(*split_partial(days - PARTIAL_DAYS))
-
-
 def datetime(text: str, type: ColumnType) -> int:
     word = text.strip()
     match = _DATETIME.fullmatch(word)
@@ -78,23 +71,18 @@ def datetime(text: str, type: ColumnType) -> int:
 
 
 def _partial(word: str, day: int, time_us: int, type: ColumnType, zone: str | None) -> int:
-    code = day - PARTIAL_DAYS
-    if type.name == "timestamp" and (code or time_us):
+    if type.name == "timestamp" and (day != PARTIAL_DAYS or time_us):
         raise ValueError(f"{word} is no point in time; a timestamp has no partial date but 0000-00-00 00:00:00")
     if zone is not None:
         raise ValueError(f"{word} has a time zone, but is no point in time")
     if time_us >= US_PER_DAY:
         raise ValueError(f"{word} is rounded beyond its day, which is none of the calendar")
-    return partial_us(*split_partial(code), time_us)
+    return joined_us(day, time_us)
 
 
 def show_datetime(us: int, type: ColumnType) -> str:
-    if us >= FIRST_DAY * US_PER_DAY:
-        days, time_us = divmod(us, US_PER_DAY)
-    else:
-        code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
-        days = PARTIAL_DAYS + code
-    return f"{show_day(days)} {_show_clock(time_us, type.length or 0)}"
+    day, time_us = split_us(us)
+    return f"{date_text(day)} {_show_clock(time_us, type.length or 0)}"
 
 
 def _show_clock(us: int, digits: int) -> str:

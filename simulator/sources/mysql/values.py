@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from simulator.carriers import date_text
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -231,7 +232,7 @@ _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "decimal": lambda value, type: format(value, "f"),
     "float": _show_float,
     "bit": lambda value, type: f"b'{value:0{type.length or 1}b}'",
-    "date": lambda value, type: mysql_times.show_day(value),
+    "date": lambda value, type: date_text(value),
     "datetime": mysql_times.show_datetime,
     "time": mysql_times.show_time,
     "year": lambda value, type: f"{value:04}",

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from simulator.carriers import date_parts
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import values as mysql_values
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import Label, Raw, number_of, quoted_value, text_of
 from simulator.sql.values.temporal import Temporal
@@ -173,7 +173,7 @@ def _from_double(value: float, rules: Rules) -> int:
 
 def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
     if isinstance(value, Temporal) and value.kind != "time":
-        value = temporal.parts_of(value.day)[0]
+        value = date_parts(value.day)[0]
     refuse_shape(value, field, rules)
     typed = text_of(value) if isinstance(value, Document) else _as_text(value, rules)
     trailing_text = False

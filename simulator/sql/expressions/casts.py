@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulator.carriers import FIRST_DAY
+from simulator.carriers import FIRST_DAY, date_parts
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions import dates
@@ -286,7 +286,7 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     else:
         count = sign * number_of(by)
     if unit in _MONTHS:
-        year, month, day = temporal.parts_of(datetime.day)
+        year, month, day = date_parts(datetime.day)
         total = year * 12 + month - 1 + _half_up(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
         if not 0 < year < 10_000:

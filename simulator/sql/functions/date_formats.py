@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from simulator.carriers import PARTIAL_DAYS
+from simulator.carriers import PARTIAL_DAYS, date_parts
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.dates import (
     SECOND_US,
@@ -18,7 +18,7 @@ from simulator.sql.functions.dates import (
 )
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import text_of
-from simulator.sql.values.temporal import Temporal, parts_of
+from simulator.sql.values.temporal import Temporal
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS: Final = (
@@ -32,7 +32,7 @@ def day_name(datetime: Temporal) -> str:
 
 
 def month_name(datetime: Temporal) -> str | None:
-    month = parts_of(datetime.day)[1]
+    month = date_parts(datetime.day)[1]
     return _MONTHS[month - 1] if month else None
 
 
@@ -50,7 +50,7 @@ def time_format(session: Any, value: Any, format: Any) -> Any:
 
 
 def _formatted(datetime: Temporal, format: str, hours: int) -> str:
-    year, month, day = parts_of(datetime.day)
+    year, month, day = date_parts(datetime.day)
     us = abs(datetime.us)
     minute, second = us // 60_000_000 % 60, us // SECOND_US % 60
     hour12 = (hours % 24 + 11) % 12 + 1

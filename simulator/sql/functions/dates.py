@@ -7,12 +7,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS
+from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, date_parts
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import number_of, text_of
-from simulator.sql.values.temporal import DAY_US, MAX_TIME_US, Temporal, Zone, parts_of
+from simulator.sql.values.temporal import DAY_US, MAX_TIME_US, Temporal, Zone
 
 # Days from year 0 to 0001-01-01, as TO_DAYS counts.
 _TO_DAYS: Final = 366
@@ -114,7 +114,7 @@ def datediff(session: Any, a: Any, b: Any) -> Any:
 
 
 def last_day(datetime: Temporal) -> Temporal:
-    year, month, _ = parts_of(datetime.day)
+    year, month, _ = date_parts(datetime.day)
     return Temporal("date", first_day(year + month // 12, month % 12 + 1) - 1)
 
 
@@ -123,7 +123,7 @@ def first_day(year: int, month: int) -> int:
 
 
 def day_of_year(datetime: Temporal) -> int:
-    return datetime.day - first_day(parts_of(datetime.day)[0], 1) + 1
+    return datetime.day - first_day(date_parts(datetime.day)[0], 1) + 1
 
 
 def weekday(datetime: Temporal) -> int:
@@ -163,10 +163,10 @@ def week_and_year(datetime: Temporal, mode: int) -> tuple[int, int]:
     mode &= 7
     mode = mode if mode & 1 else mode ^ 4
     monday_first, week_year, first_weekday = bool(mode & 1), bool(mode & 2), bool(mode & 4)
-    year = parts_of(datetime.day)[0]
+    year = date_parts(datetime.day)[0]
     year_start = first_day(year, 1)
     weekday_of_first = (year_start - FIRST_DAY + (0 if monday_first else 1)) % 7
-    if parts_of(datetime.day)[1] == 1 and parts_of(datetime.day)[2] <= 7 - weekday_of_first:
+    if date_parts(datetime.day)[1] == 1 and date_parts(datetime.day)[2] <= 7 - weekday_of_first:
         begins_before = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
         if not week_year and begins_before:
             return 0, year
@@ -203,7 +203,7 @@ def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
     sign = 1
     if stop < start:
         a, b, sign = b, a, -1
-    (y1, m1, d1), (y2, m2, d2) = parts_of(a.day), parts_of(b.day)
+    (y1, m1, d1), (y2, m2, d2) = date_parts(a.day), date_parts(b.day)
     months = (y2 - y1) * 12 + m2 - m1
     if (d2, b.us) < (d1, a.us):
         months -= 1
@@ -341,7 +341,7 @@ def extracted(session: Any, unit: str, value: Any) -> Any:
         if parsed is None:
             return None
         datetime, sign = parsed, 1
-    year, month, day = parts_of(datetime.day)
+    year, month, day = date_parts(datetime.day)
     hour, minute, second = datetime.us // 3_600_000_000, datetime.us // 60_000_000 % 60, datetime.us // SECOND_US % 60
     micro = datetime.us % SECOND_US
     clock = {"hour": hour, "minute": minute, "second": second}

@@ -9,13 +9,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from simulator.carriers import date_parts
 from simulator.sql.errors import Unsupported
 from simulator.sql.functions import date_formats, dates, geometry, numbers, texts
 from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.functions.json import JSON_FUNCTIONS
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import FixedDouble, bytes_of, number_of, text_of, truth_of
-from simulator.sql.values.temporal import parts_of
 from simulator.tables import CsvTable
 
 
@@ -128,7 +128,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "date": dates.date_part(dates.date),
     "date_format": strict(date_formats.date_format),
     "datediff": strict(dates.datediff),
-    "day": dates.date_part(lambda datetime: parts_of(datetime.day)[2]),
+    "day": dates.date_part(lambda datetime: date_parts(datetime.day)[2]),
     "dayname": dates.date_part(date_formats.day_name, whole_date=True),
     "dayofweek": dates.date_part(lambda datetime: (dates.weekday(datetime) + 1) % 7 + 1, whole_date=True),
     "dayofyear": dates.date_part(dates.day_of_year, whole_date=True),
@@ -173,7 +173,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "md5": _digest("md5"),
     "microsecond": dates.time_part(lambda us: us % 1_000_000),
     "minute": dates.time_part(lambda us: us // 60_000_000 % 60),
-    "month": dates.date_part(lambda datetime: parts_of(datetime.day)[1]),
+    "month": dates.date_part(lambda datetime: date_parts(datetime.day)[1]),
     "monthname": dates.date_part(date_formats.month_name),
     "nullif": lambda session, a, b: None if compare(a, b, session.connection.collation) == 0 else a,
     "oct": strict(lambda session, value: numbers.converted(session, value, 10, 8)),
@@ -183,7 +183,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "pi": lambda session: FixedDouble(math.pi, 6),
     "point": strict(geometry.point),
     "pow": strict(numbers.power),
-    "quarter": dates.date_part(lambda datetime: (parts_of(datetime.day)[1] + 2) // 3),
+    "quarter": dates.date_part(lambda datetime: (date_parts(datetime.day)[1] + 2) // 3),
     "quote": texts.quote,
     "radians": numbers.of_double(math.radians, "radians"),
     "rand": numbers.random,
@@ -236,6 +236,6 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "week": strict(dates.week),
     "weekday": dates.date_part(dates.weekday, whole_date=True),
     "weekofyear": strict(lambda session, value: dates.week(session, value, 3)),
-    "year": dates.date_part(lambda datetime: parts_of(datetime.day)[0]),
+    "year": dates.date_part(lambda datetime: date_parts(datetime.day)[0]),
     "yearweek": strict(dates.yearweek),
 }  # fmt: skip

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, partial_day, partial_us, split_partial
+from simulator.carriers import (
+    FIRST_DAY,
+    PARTIAL_DAYS,
+    US_PER_DAY,
+    date_parts,
+    date_text,
+    joined_us,
+    partial_day,
+    split_us,
+)
 from simulator.sources.mysql import times as mysql_times
 
 DAY_US: Final = US_PER_DAY
@@ -36,12 +45,15 @@ class Temporal:
     us: int = 0
     digits: int = 0
 
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.text()}>"
+
     def text(self) -> str:
         if self.kind == "date":
-            return day_text(self.day)
+            return date_text(self.day)
         if self.kind == "time":
             return ("-" if self.us < 0 else "") + clock_text(abs(self.us), self.digits)
-        return f"{day_text(self.day)} {clock_text(self.us, self.digits)}"
+        return f"{date_text(self.day)} {clock_text(self.us, self.digits)}"
 
     def number(self) -> int:
         """`20240229123456`: the digits of the text (whole seconds)."""
@@ -56,19 +68,8 @@ class Temporal:
 
 def _ordered(day: int) -> int:
     """A number that orders (year, month, day), also of partial dates."""
-    year, month, date = parts_of(day)
+    year, month, date = date_parts(day)
     return (year * 16 + month) * 32 + date
-
-
-def parts_of(day: int) -> tuple[int, int, int]:
-    if day >= FIRST_DAY:
-        date = dt.date.fromordinal(day - FIRST_DAY + 1)
-        return date.year, date.month, date.day
-    return split_partial(day - PARTIAL_DAYS)
-
-
-def day_text(day: int) -> str:
-    return "{:04}-{:02}-{:02}".format(*parts_of(day))
 
 
 def clock_text(us: int, digits: int) -> str:
@@ -104,19 +105,13 @@ def is_zero(day: int) -> bool:
 
 def of_us(us: int, digits: int = 6) -> Temporal:
     """The datetime of a carrier."""
-    if us >= FIRST_DAY * US_PER_DAY:
-        day, time_us = divmod(us, US_PER_DAY)
-    else:
-        code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
-        day = PARTIAL_DAYS + code
+    day, time_us = split_us(us)
     return Temporal("datetime", day, time_us, digits)
 
 
 def us_of(value: Temporal) -> int:
     """The carrier of a datetime."""
-    if is_partial(value.day):
-        return partial_us(*split_partial(value.day - PARTIAL_DAYS), value.us)
-    return value.day * US_PER_DAY + value.us
+    return joined_us(value.day, value.us)
 
 
 def _year(text: str) -> int:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, split_partial
+from simulator.carriers import are_partial, date_parts
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.native.program import Kind, compiled
 from simulator.text.fixed_width import joined, split_moments, whole_numbers
@@ -31,7 +31,7 @@ MEMBERS: Final = "YMDhmsf"
 def timestamps(array: pa.Array) -> list[Bytes]:
     """Epoch seconds and microseconds; the zero timestamp is 0 and 0."""
     us, _ = whole_numbers(array)
-    us = np.where(us < FIRST_DAY * 86_400_000_000, 0, us)
+    us = np.where(are_partial(us), 0, us)
     seconds = us // 1_000_000
     fraction = us - seconds * 1_000_000
     rest: Bytes = avro.Longs(fraction) if fraction.any() else avro.long(0)
@@ -111,15 +111,7 @@ def day_members(days: Ints) -> pa.Array:
     if not len(days) or (int(rows.min()) >= 0 and int(rows.max()) < _TABLED):
         return joined(len(days), None, _days()[rows], type=pa.binary())
     distinct, inverse = np.unique(days, return_inverse=True)
-    return avro.looked_up([record_of(day_numbers(day)) for day in distinct.tolist()], inverse)
-
-
-def day_numbers(day: int) -> tuple[int, int, int]:
-    """Year, month and day of an epoch day, or of the code of a partial date."""
-    if day < FIRST_DAY:
-        return split_partial(day - PARTIAL_DAYS)
-    date = np.datetime64(day, "D").item()
-    return date.year, date.month, date.day
+    return avro.looked_up([record_of(date_parts(day)) for day in distinct.tolist()], inverse)
 
 
 def clock_members(seconds: npt.NDArray[Any]) -> pa.Array:
