@@ -127,8 +127,8 @@ class Delta:
     values: pa.Array
 
     def slots(self, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """For each of `count` rows of the batch: its own number, -1 where it is one of `rows`; and its number among
-        `rows`, -1 where it is none."""
+        """Two numbers for each of `count` rows of the batch: its own, -1 where it is one of `rows`; and its number
+        among `rows`, -1 where it is none."""
         same, changed = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
         same[self.rows] = -1
         changed[self.rows] = np.arange(len(self.rows), dtype=np.int32)

@@ -267,7 +267,7 @@ class Simulation:
 
     @cached_property
     def expected(self) -> dict[str, list[Row]]:
-        """By table (`shop.orders`): the rows of a consumer that began with nothing and applied all messages.
+        """The rows, by table (`shop.orders`), of a consumer that began with nothing and applied all messages.
 
         After a snapshot these are all rows of the tables, else those that a change was about (of a table without a key:
         those that look like one of a change).
@@ -283,12 +283,12 @@ class Simulation:
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """By table: the columns of its primary key after the last change."""
+        """The columns of each table's primary key after the last change."""
         return {str(table.id): table.primary_key for table, _ in self._tables}
 
     @property
     def tables(self) -> dict[str, Table]:
-        """By table: its columns, their types and its key after the last change."""
+        """Each table with its columns, their types and its key after the last change."""
         return {str(table.id): table for table, _ in self._tables}
 
     def send(self, to: str | Sink) -> None:
@@ -423,7 +423,7 @@ def _subject(
 
 
 def _patience(follow: str | None, quiet: str | None, reached: str | None) -> Patience | None:
-    """How tables are followed; None: they are not. Raises UsageError."""
+    """Returns the patience with which tables are followed; None: they are not. Raises UsageError."""
     if follow is not None:
         return parse_patience(follow, quiet, reached)
     if quiet is not None or reached is not None:

@@ -1,7 +1,8 @@
-"""The examples in docstrings are run, of every module that has any."""
+"""First lines of docstrings, and their examples, which are run."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 from pathlib import Path
@@ -24,3 +25,17 @@ def test_examples(path: Path) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried
     assert not failed
+
+
+def test_first_lines_are_no_riddles() -> None:
+    """A noun phrase or a verb comes first."""
+    riddles = ("How ", "So many ", "What ", "Where ", "Which ", "Who ")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {line}"
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for line in (ast.get_docstring(node) or "").splitlines()[:1]
+        if line.startswith(riddles)
+    ]
+    assert not wrong, "\n".join(wrong)

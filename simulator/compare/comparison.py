@@ -86,7 +86,7 @@ class Comparison:
     failure: UsageError | None = None
 
     def meaning(self, format: str, member: str) -> str:
-        """What a member of a format means, which aligns it with members of other formats."""
+        """Meaning of a format's member, which aligns it with members of other formats."""
         meanings = self.meanings[format]
         return meanings.get(described_as(member, meanings), UNDESCRIBED)
 
@@ -98,7 +98,7 @@ class Comparison:
         return {meaning: tuple(found[meaning]) for meaning in MEANINGS if meaning in found}
 
     def facts(self) -> dict[str, Any]:
-        """For programs."""
+        """The comparison as data, for programs."""
         return {
             "scenario": self.scenario,
             "source": self.source,

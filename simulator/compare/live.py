@@ -105,7 +105,7 @@ def shared(address: str) -> Draft | None:
 
 
 def view_of(address: str) -> str:
-    """What an address chooses beside the draft: `#messages?event=3`; empty for a scenario's name."""
+    """Choices of an address beside the draft: `#messages?event=3`; empty for a scenario's name."""
     return (
         re.sub(r"([?&])draft=[\w.-]*&?", r"\1", "#" + address.partition("#")[2]).rstrip("?&") if "#" in address else ""
     )

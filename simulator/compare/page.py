@@ -88,7 +88,7 @@ def types_of(system: Source, formats: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:
-    """Of these sources those that the scenario can run on; the one that it names itself."""
+    """Those of the sources that the scenario can run on; the one that it names itself."""
     loaded, system = load(scenario, settings=settings)
     return [each.id for each in possible_sources(loaded, sorted(read))] or [str(system)]
 
@@ -109,7 +109,7 @@ def html_of(data: dict[str, Any], *more: str) -> str:
 
 
 def described(format: Format) -> dict[str, Any]:
-    """What a format says of itself."""
+    """Description of a format, from its table."""
     return {
         **format_facts(format),
         "members": [

@@ -18,7 +18,7 @@ ROOM: Final = 20
 
 
 def summary(comparison: Comparison, *, base: str, width: int) -> str:
-    """For each format the words that it has for the operation of events, and the meanings whose values differ from the
+    """Each format's words for the operation of events, and the meanings whose values differ from the
     base's in the first update. `width` is in columns; a list that is longer ends with an ellipsis."""
     events = _examples(comparison)
     formats = [base, *(format for format in comparison.formats if format != base)]

@@ -65,7 +65,7 @@ Cells = dict[str, tuple[str, bool]]
 
 
 def _rows(comparison: Comparison, messages: dict[str, Shown]) -> list[tuple[str, Cells]]:
-    """What stands where: a label, and for each format its text and whether it differs from the base's."""
+    """Row of a table: a label, and for each format its text and whether it differs from the base's."""
     parts: dict[str, dict[str, Pairs]] = {}
     for format, message in messages.items():
         parts[format] = {name: ((name, value),) for name, value in message.address}

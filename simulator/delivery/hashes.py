@@ -150,7 +150,7 @@ class _Words:
         self._words = np.ndarray(len(data) + 1, dtype="<u4", buffer=padded, strides=(1,))
 
     def whole(self) -> Iterator[tuple[Ints, Words]]:
-        """For each i: the values that have a word number i, and these words."""
+        """Yields, for each i, the values that have a word number i, and these words."""
         counts = self.lengths >> 2
         order = np.argsort(-counts, kind="stable")
         # Longest first: the rows that still have a word number i lead the order.

@@ -1,4 +1,4 @@
-"""How a product addresses messages, as a value that formats declare: topics, policies, keys, split updates, DDL."""
+"""A product's rules for addresses, as a value that formats declare: topics, policies, keys, split updates, DDL."""
 
 from __future__ import annotations
 

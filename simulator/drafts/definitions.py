@@ -61,7 +61,7 @@ class Definitions:
 
 
 def read_definitions(path: str, text: str, source: Source, dialect: str, database: str) -> Definitions:
-    """Of a file's text. Raises ScenarioError for a definition that cannot be read."""
+    """Definitions in a file's text. Raises ScenarioError for a definition that cannot be read."""
     reading = _Reading(path, source, dialect, database)
     for statement in statements(text, dialect):
         try:
@@ -178,7 +178,7 @@ class _Reading:
         self._properties(table, name, read)
 
     def _properties(self, table: Made, name: str, read: Reader) -> None:
-        """What stands behind a column's type."""
+        """Reads the words behind a column's type."""
         one, constraint = table.fields[name], ""
         while read.next is not None:
             if read.take("NOT", "NULL"):

@@ -13,7 +13,7 @@ Values: TypeAlias = tuple[str, Any]
 
 
 def _faker(provider: str) -> Values:
-    """Of the pools that do not come with the package Faker makes smaller ones."""
+    """Smaller pools that Faker makes where the package has none."""
     return "faker", provider if provider in _SHIPPED else {"provider": provider, "size": "200"}
 
 

@@ -150,7 +150,7 @@ class Live:
         return tuple((str(value), int(count)) for value, count in rows)
 
     def _estimate(self, name: str, home: str, table: str) -> int:
-        """By the server's statistics."""
+        """Estimates by the server's statistics."""
         if self.is_postgresql:
             sql = f"SELECT reltuples::bigint FROM pg_class WHERE oid = {_text(name)}::regclass"
         else:

@@ -151,7 +151,7 @@ class Reader(Cursor):
         raise UsageError("its brackets do not end")
 
     def parts(self) -> Iterator[Reader]:
-        """What stands between the commas outside of brackets."""
+        """The parts between commas outside of brackets."""
         while not self.done:
             start = self.position
             self.skip_to(",")

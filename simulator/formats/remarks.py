@@ -29,7 +29,7 @@ Remark: TypeAlias = Callable[[Delivered], str]
 
 
 def full_seconds(member: str) -> Remark:
-    """For a member that numbers the changes of each second."""
+    """Remark about a member that numbers the changes of each second."""
 
     def remark(delivered: Delivered) -> str:
         if delivered.seconds_ahead <= 0:
@@ -43,7 +43,7 @@ def full_seconds(member: str) -> Remark:
 
 
 def cut_by_snapshot(is_cut: Callable[[Column], bool]) -> Remark:
-    """For columns that have less in a snapshot's rows than in later changes."""
+    """Remark about columns that have less in a snapshot's rows than in later changes."""
 
     def remark(delivered: Delivered) -> str:
         names = [

@@ -40,7 +40,7 @@ class Found:
         return self.failure is None
 
     def __str__(self) -> str:
-        """For people."""
+        """The result as text."""
         cases = f"{self.tried:,} case{'' if self.tried == 1 else 's'}"
         return self.sentence if self.failure else f"The consumer was right in {cases}."
 

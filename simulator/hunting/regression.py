@@ -1,4 +1,4 @@
-"""What a hunt found, as a file that replays it and a test for pytest."""
+"""Findings of a hunt as a file that replays them and a test for pytest."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class UnfitCase(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a consumer did wrong: its kind, and a sentence that names the first wrong row, or the error."""
+    """A consumer's mistake: its kind, and a sentence that names the first wrong row, or the error."""
 
     kind: str
     text: str

@@ -14,7 +14,7 @@ Bits = npt.NDArray[np.uint64]
 
 
 def changes(ticks: Ints, cycles: Ints, programs: Ints, start: int, counts: Ints, per_cycle: Ints) -> Ints:
-    """How often each row's column was set before, by the row's tick, cycle and program."""
+    """Counts how often each row's column was set before, by the row's tick, cycle and program."""
     assert LIBRARY is not None
     out = np.empty(len(ticks), dtype=np.int64)
     within = LIBRARY.cdcsim_changes(

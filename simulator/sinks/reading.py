@@ -36,7 +36,7 @@ class Reader(Protocol):
         """Partition count of a topic. Raises SinkError, UsageError."""
 
     def place(self, topic: str, partition: int) -> Place:
-        """Where the messages of a partition are: itself, or a queue or file that holds several."""
+        """The place that holds a partition's messages: itself, or a queue or file that holds several."""
 
     def take(self, place: Place, count: int) -> Records | None:
         """Some of the next messages of a place, at most `count`; empty: none for now; None: there are no more."""

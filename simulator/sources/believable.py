@@ -56,7 +56,7 @@ def choices(values: Iterable[str]) -> Drawn:
 
 
 def integers(greatest: int) -> Drawn:
-    """Of a type with this greatest value.
+    """Numbers for a type with this greatest value.
 
     >>> integers(127), integers(2**63 - 1)
     (('range', ('0', '100')), ('range', ('0', '1000000000')))
@@ -65,7 +65,7 @@ def integers(greatest: int) -> Drawn:
 
 
 def decimals(precision: int, scale: int) -> Drawn:
-    """With up to four digits before the point.
+    """Decimals with up to four digits before the point.
 
     >>> decimals(10, 2), decimals(2, 2)
     (('range', ('0', '9999.99')), ('range', ('0', '0.99')))

@@ -29,7 +29,7 @@ def more_labels(old: ColumnType, new: ColumnType) -> bool:
 
 
 def widens(rules: Mapping[str, Rule], family: Callable[[ColumnType], str], old: ColumnType, new: ColumnType) -> bool:
-    """By the rule of the types' family; types of two families, and of one without a rule, are never widened."""
+    """Whether the rule of the types' family widens one to the other; types of two families never are."""
     rule = rules.get(family(old))
     return rule is not None and family(new) == family(old) and rule(old, new)
 

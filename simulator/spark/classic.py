@@ -11,7 +11,7 @@ from simulator.spark.jobs import Buffer, Jobs, Key, R, Tasks, nothing
 
 
 class ClassicJobs(Jobs):
-    """Of an ordinary session of Spark. Driver and executors share the disk."""
+    """Jobs of an ordinary session of Spark. Driver and executors share the disk."""
 
     def __init__(self, session: Any, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
         super().__init__(stopped, watch)

@@ -30,7 +30,7 @@ MANY: Final = 1 << 20
 
 
 class ConnectJobs(Jobs):
-    """Of a session of Spark Connect. Tasks write to the disks of its server's executors."""
+    """Jobs of a session of Spark Connect. Tasks write to the disks of its server's executors."""
 
     def __init__(self, session: Any, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
         super().__init__(stopped, watch)

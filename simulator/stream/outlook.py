@@ -78,7 +78,7 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
 
 
 def _steps(stream: ChangeStream, structure: Structure) -> list[dict[str, Any]]:
-    """How often each step of each lifecycle comes."""
+    """Occurrences of each step of each lifecycle."""
     ticks, counters = stream.compiled.ticks, dict[str, Counter[str]]()
     for number, program in enumerate(stream.plan.programs):
         if program.lifecycle in stream.scenario.spec.lifecycles:
@@ -101,7 +101,7 @@ def _alive(stream: ChangeStream) -> list[int]:
 
 
 def _repeats(names: Any, at: Any) -> dict[str, Any]:
-    """How often the same rows change: `names` in stream order, `at` the number of each change in the stream."""
+    """Counts changes of the same rows: `names` in stream order, `at` the number of each change in the stream."""
     if not len(names):
         return {}
     order = np.argsort(names, kind="stable")

@@ -75,7 +75,7 @@ def _inserted(compiled: Compiled, structure: Structure, table: int) -> State:
 
 
 def _lifetimes(stream: ChangeStream, name: str, rows: State) -> dict[str, Any]:
-    """How long rows live that are inserted in these turns, and the share of those that stay for good."""
+    """Lifetimes of rows that are inserted in these turns, and the share of those that stay for good."""
     assert rows.turn is not None
     deaths = Deaths(stream.compiled.drawn, name)(rows.cohort, rows.slot, rows.cycle, rows.tick)
     mortal = np.flatnonzero(deaths != NEVER)

@@ -30,8 +30,8 @@ _HEADERS: Final = {"Content-Type": "application/vnd.schemaregistry.v1+json", "Ac
 
 @dataclass(frozen=True)
 class Origin:
-    """Where ids come from: a registry's URL, or a file; neither: from the schemas themselves. `register`: schemas that
-    the registry does not have are registered."""
+    """Origin of the ids of schemas: a registry's URL, or a file; neither: the schemas themselves. `register`: schemas
+    that the registry does not have are registered."""
 
     url: str | None = None
     register: bool = True

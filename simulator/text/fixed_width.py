@@ -175,7 +175,7 @@ def offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
 
 
 def offsets_us(us: Ints, zone: str) -> Ints:
-    """How far the zone's clocks are ahead of UTC at each timestamp, in microseconds."""
+    """Microseconds that the zone's clocks are ahead of UTC at each timestamp."""
     return np.broadcast_to(np.asarray(offset_us(us, zone, 0), dtype=np.int64), us.shape)
 
 

@@ -47,7 +47,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
 
 
 def origin_of(options: AvroOptions) -> Origin:
-    """Where ids come from. Raises OptionError for options that contradict each other, or have no effect."""
+    """Origin of the ids of schemas. Raises OptionError for options that contradict each other, or have no effect."""
     if "@" in urlsplit(options.registry or "").netloc:
         raise OptionError(
             f"-f debezium-avro,schema.registry.url=…: write it without credentials; set {USER_INFO} in the environment"

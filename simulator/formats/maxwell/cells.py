@@ -1,4 +1,4 @@
-"""How Maxwell writes the values of columns: `schema/columndef/*.java`, and messages captured from 1.44.0.
+"""Maxwell's text of the values of columns: `schema/columndef/*.java`, and messages captured from 1.44.0.
 
 * An integer is unsigned where `unsigned` is typed; `int zerofill` is a signed one to Maxwell.
 * TIME is a time of day to Maxwell: a negative one, or one of a day or more, is what its bits read as (`time_of_day`).

@@ -59,6 +59,6 @@ def system_of(settings: Settings[Any]) -> System:
 
 
 def types_of(settings: Settings[Any]) -> Types:
-    """How OMS treats the types of the settings' source."""
+    """OMS's treatment of the types of the settings' source."""
     types: Types = registry.load("table of types", TYPES, system_of(settings).types)(settings.source)
     return types

@@ -48,7 +48,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one life writes: the keys [low, high), where None is open; those below `new` were written before."""
+    """Messages of one life: the keys [low, high), where None is open; those below `new` were written before."""
 
     lifetime: Lifetime
     low: OrderKey | None

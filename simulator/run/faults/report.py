@@ -1,4 +1,4 @@
-"""What a run's faults will do, for people: the kinds, their rates, and the product's restart rule."""
+"""A run's faults as sentences: the kinds, their rates, and the product's restart rule."""
 
 from __future__ import annotations
 

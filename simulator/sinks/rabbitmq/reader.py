@@ -192,7 +192,7 @@ class RabbitmqReader:
             self._silent_since = time.monotonic()
 
     def _call(self, action: Any) -> Any:
-        """What pika does. Raises SinkError if the connection is lost."""
+        """Translates pika's errors. Raises SinkError if the connection is lost."""
         try:
             return action()
         except self._broker.troubles as error:

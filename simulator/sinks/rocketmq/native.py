@@ -28,7 +28,7 @@ ANSWER_SECS: Final = 30.0
 
 
 class NativeSender:
-    """To be used by one thread."""
+    """A client for one thread."""
 
     def __init__(self, url: RocketmqUrl) -> None:
         self._url = url

@@ -203,7 +203,7 @@ def _nested(
 
 
 def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple[npt.NDArray[np.bool_], pa.Array]:
-    """In which rows both objects have the shape of the first one, and what sets the parts that differ there; nothing
+    """Rows in which both objects have the shape of the first one, and what sets the parts that differ there; nothing
     is unset."""
     present = new.drop_null()
     shape = shape_of(present[0].as_py(), name) if len(present) else None

@@ -38,11 +38,11 @@ class OceanbaseLog(Log):
 
 
 class OceanbaseMysqlLog(OceanbaseLog, MysqlLog):
-    """In MySQL mode, which also has a binary log."""
+    """Log of a tenant in MySQL mode, which also has a binary log."""
 
 
 class OceanbaseOracleLog(OceanbaseLog, OracleLog):
-    """In Oracle mode, which also has SCNs."""
+    """Log of a tenant in Oracle mode, which also has SCNs."""
 
     def xid(self, at: Entries) -> pa.Array:
         return self.transaction_id(at)

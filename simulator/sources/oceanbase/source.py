@@ -12,7 +12,7 @@ from simulator.sources.oracle.source import OracleSource
 
 
 class OceanbaseMysqlSource(MysqlSource):
-    """In MySQL mode. The commit log has a change of a primary key as a delete and an insert, in both modes."""
+    """OceanBase in MySQL mode. In both modes the log has a change of a primary key as a delete and an insert."""
 
     key_is_fixed = True
     type_style = "show_create_57"
@@ -22,7 +22,7 @@ class OceanbaseMysqlSource(MysqlSource):
 
 
 class OceanbaseOracleSource(OracleSource):
-    """In Oracle mode. A tenant takes the role of a pluggable database in Oracle."""
+    """OceanBase in Oracle mode. A tenant takes the role of a pluggable database in Oracle."""
 
     key_is_fixed = True
     logs_equal_updates = False

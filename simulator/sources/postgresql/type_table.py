@@ -134,5 +134,5 @@ def fraction_digits(type: ColumnType) -> int:
 
 
 def padding(type: ColumnType) -> int:
-    """To how many characters a value is filled with blanks; 0 where it is not. A character(n) is."""
+    """Number of characters to which a value is filled with blanks; 0 where it is not. A character(n) is."""
     return (type.length or 1) if type.name == "character" else 0

@@ -70,7 +70,7 @@ def update_joined(session: Session, node: exp.Update) -> None:
 
 
 def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[tuple[int, Compiled]]]:
-    """By source: the assigned columns and their values."""
+    """The assigned columns and their values by source."""
     sets: dict[int, list[tuple[int, Compiled]]] = {}
     for node in nodes:
         if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):

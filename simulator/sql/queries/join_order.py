@@ -142,7 +142,7 @@ class _Table:
         self.equal = self._equalities(nodes, sources)
 
     def _equalities(self, nodes: Sequence[Any], sources: Sequence[frozenset[int]]) -> dict[int, list[frozenset[int]]]:
-        """By position of a column: the sources whose columns it equals."""
+        """The sources whose columns a column equals, by its position."""
         equal: dict[int, list[frozenset[int]]] = {}
         for node, needed in zip(nodes, sources, strict=True):
             if not isinstance(node, exp.EQ) or self.number not in needed or len(needed) < 2:

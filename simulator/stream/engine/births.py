@@ -45,7 +45,7 @@ class Births:
             self._tables[cohort] = int(sums[0, -1]), (sums - each).ravel()
 
     def before(self, turns: Ints) -> Ints:
-        """How many rows were numbered before each turn."""
+        """Counts the rows that were numbered before each turn."""
         total = np.zeros(len(turns), dtype=np.int64)
         for rows, cohorts in self._even.items():
             total += self._traffic.cohort_visits(cohorts, turns) * rows

@@ -216,7 +216,7 @@ class Stream(ABC):
 
     @abstractmethod
     def count_part(self, turn: int, part: SnapshotPart) -> int:
-        """How many rows a part has, counted without drawing a value."""
+        """Number of rows of a part, counted without drawing a value."""
 
     @abstractmethod
     def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
@@ -266,7 +266,7 @@ class Stream(ABC):
 
     @abstractmethod
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
-        """How many rows of a part make a block."""
+        """Number of a part's rows in a block."""
 
     def read_snapshot(self, block: SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""

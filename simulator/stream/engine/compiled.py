@@ -123,7 +123,7 @@ class Compiled:
         return Columns(self.scenario, fields, ticks, traffic, self.timeline)
 
     def _dated(self, field: Field) -> Field:
-        """With the transaction borders at which it is added and dropped."""
+        """Resolves the transaction borders at which it is added and dropped."""
         since, until = (None if at is None else self.timeline.border(at) for at in (field.since, field.until))
         return replace(field, since=since, until=until)
 

@@ -12,8 +12,8 @@ _KEY: Final = key("delay")
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """From `low_ms` to `high_ms` after the commit. Write times never go back: the product collects changes and writes
-    them together. The times at which it writes are drawn, one in each half of the span."""
+    """Write times from `low_ms` to `high_ms` after the commit. They never go back: the product collects changes and
+    writes them together. The times at which it writes are drawn, one in each half of the span."""
 
     low_ms: int
     high_ms: int

@@ -88,7 +88,8 @@ class Ticks:
         return first
 
     def life(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
-        """Which life of its slot a tick of a cycle is in: 0 is the one in which the stream began; before it no rows."""
+        """Number of the slot's life that a tick of a cycle is in: 0 is the one in which the stream began; before it
+        there are no rows."""
         if self.single_lives:
             return cycle
         lives: Ints = cycle * self.lives[self.cohort_program[cohort]] + self.life_of_tick[tick]
@@ -102,7 +103,7 @@ class Ticks:
         return self.traffic.turns(cohort, slot, np.maximum(cycle, 0) * steps + self.step[tick])
 
     def row_count(self, table: str, slot: Ints, tick: Ints) -> Ints:
-        """How many rows of a table each entity has, of which a statement is the tick."""
+        """Number of a table's rows of each entity, of which a statement is the tick."""
         counts = self.rows(table)[tick - self.span(table).start]
         drawn = np.flatnonzero(counts < 0)
         for p in np.unique(self.program[tick[drawn]]):
@@ -113,7 +114,7 @@ class Ticks:
         return counts
 
     def rows(self, table: str) -> Ints:
-        """For each tick of a table's span how many rows of the table its entity has; -1 where permanent entities differ
+        """Number of the entity's rows of a table for each tick of its span; -1 where permanent entities differ
         in it, 0 in programs without the table."""
         if table not in self._rows:
             rows = np.zeros(len(self.span(table)), dtype=np.int64)
@@ -185,7 +186,7 @@ class Ticks:
         return np.flatnonzero(self.plan.programs[program].by_tick(self._setting(program, table, field)))
 
     def _setting(self, program: int, table: str, field: str) -> tuple[bool, ...]:
-        """Of each distinct statement of a program, whether it sets a column."""
+        """Mask of a program's distinct statements that set a column."""
         return tuple(
             act.table == table and act.kind is not DELETE and (act.kind is INSERT or field in act.sets)
             for act in self.plan.programs[program].distinct_acts
@@ -305,7 +306,7 @@ class State:
         return self.slot + self.row + self.life + 1
 
     def changes(self, history: History) -> Ints:
-        """How often the column was set before: 0 for the value that the row was born with."""
+        """Number of times the column was set before: 0 for the value that the row was born with."""
         if history not in self._changes and compiled():
             self._changes[history] = native.changes(
                 self.tick, self.cycle, self.program, history.start, history.count, history.per_cycle

@@ -66,7 +66,7 @@ class Program:
     counts: Mapping[str, Ints] = field(default_factory=dict)  # by `Member.counted_as`: the rows that each life has
 
     def rows(self, table: str) -> Ints:
-        """For each life how many rows of a table the entity has; -1 where permanent entities differ in it."""
+        """Number of the entity's rows of a table in each life; -1 where permanent entities differ in it."""
         member = self.members[table]
         same = member.low if member.low == member.high else -1
         return self.counts.get(member.counted_as, np.full(len(self.lives), same, dtype=np.int64))
@@ -91,7 +91,7 @@ class Program:
         return tuple(dict.fromkeys(act for step in self.turns for act in step.acts))
 
     def by_tick(self, of_act: Iterable[int]) -> Ints:
-        """For each tick the number of its statement, out of one for each distinct statement."""
+        """The number of each tick's statement, out of one for each distinct statement."""
         return np.array(list(of_act), dtype=np.int64)[self._act_numbers]
 
     @cached_property
@@ -116,20 +116,20 @@ class Program:
 
     @cached_property
     def first_tick_of_life(self) -> Ints:
-        """For each tick the first one of its life."""
+        """The first tick of each tick's life."""
         ends = self.last_ticks[self.last_steps] + 1
         ticks = np.diff(ends, prepend=0)
         return np.repeat(ends - ticks, ticks)
 
     def last_where(self, table: str, *kinds: Kind) -> Ints:
-        """For each tick the last one up to it, in its life, that is a statement of these kinds on a table; or -1."""
+        """The last tick up to each one, in its life, that is a statement of these kinds on a table; or -1."""
         such = self.by_tick(act.table == table and act.kind in kinds for act in self.distinct_acts)
         last = np.maximum.accumulate(np.where(such, np.arange(len(such)), -1))
         return np.where(last >= self.first_tick_of_life, last, -1)
 
     @cached_property
     def has_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """By table: for each tick whether the entity has rows in it after it; and one more, before its first tick."""
+        """Masks by table: whether the entity has rows in it after each tick; and one more, before its first tick."""
         return {table: self._has_rows(table) for table in self.members}
 
     def _has_rows(self, table: str) -> npt.NDArray[np.bool_]:
@@ -138,7 +138,7 @@ class Program:
         return np.append(np.where(inserted == deleted, permanent, inserted > deleted), permanent)
 
     def share_alive(self, table: str) -> float:
-        """How many of its slots hold a row of an entity that still lives, where each stands anywhere."""
+        """Share of its slots that hold a row of an entity that still lives, where each stands anywhere."""
         if self.members[table].permanent:
             return 1.0
         # by the last statement of each step; behind the last step the slot waits for the next entity
@@ -147,7 +147,7 @@ class Program:
 
     @cached_property
     def leaves_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """By table: for each life whether its entity's rows in it stay behind."""
+        """Masks by table: whether the entity's rows in it stay behind after each life."""
         ends = self.last_ticks[self.last_steps]
         return {
             table: self.last_where(table, INSERT)[ends] > self.last_where(table, DELETE)[ends] for table in self.members

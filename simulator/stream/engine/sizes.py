@@ -48,11 +48,11 @@ class Sizes:
     peak: Peak
 
     def block_turns(self, most: int) -> int:
-        """How many turns make a block."""
+        """Number of turns in a block."""
         return max(1, min(most, int(BLOCK_BYTES / self.turn), COLUMN_BYTES // self.peak.bytes))
 
     def block_rows(self, table: str) -> int:
-        """How many rows of a snapshot make a block."""
+        """Number of a snapshot's rows in a block."""
         return max(1, BLOCK_BYTES // self.rows[table])
 
 

@@ -48,7 +48,7 @@ class Target:
 
     @property
     def carrier(self) -> pa.DataType:
-        """How the column's values travel."""
+        """The carrier of the column's values."""
         return self.source.arrow_type(self.field.type)
 
     @property

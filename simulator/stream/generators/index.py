@@ -25,7 +25,7 @@ def draws(state: State, history: History, salt: np.uint64) -> Bits:
 
 
 def neighbours(state: State, history: History, salt: np.uint64) -> tuple[Ints, Bits, Bits]:
-    """Of the states in which the column was set an odd number of times: their places, and the bits of the settings
+    """Places of the states in which the column was set an odd number of times, and the bits of the settings
     before and after.
 
     Even settings are drawn freely, odd ones so that they differ from both neighbours: a value differs from the last

@@ -30,7 +30,7 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class KeyHistory:
-    """Which ticks set the key: those that set one of its parts."""
+    """Mask of the ticks that set the key: those that set one of its parts."""
 
     start: int
     sets: npt.NDArray[np.bool_]

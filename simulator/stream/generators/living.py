@@ -45,7 +45,7 @@ class Deaths:
 
 
 def _deleted_at(program: Program, table: str, first: int) -> Ints:
-    """For each tick of a program the one of its life that deletes the table's rows, -1 if none does."""
+    """The tick that deletes the table's rows in the life of each tick of a program, -1 if none does."""
     deletes = program.by_tick(act.kind is DELETE and act.table == table for act in program.distinct_acts)
     ticks = np.flatnonzero(deletes)
     after = np.searchsorted(ticks, program.first_tick_of_life)

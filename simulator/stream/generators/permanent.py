@@ -22,7 +22,7 @@ class PermanentRows:
     """Maps rows to their numbers, and back."""
 
     def __init__(self, parts: Sequence[tuple[int, int, int, int]], key: np.uint64) -> None:
-        """Of (cohort, first slot, slots, rows of each)."""
+        """Index of (cohort, first slot, slots, rows of each)."""
         sizes = [slots * each for _, _, slots, each in parts]
         self.starts: Ints = np.cumsum([0, *sizes]).astype(np.int64)
         self.rows = int(self.starts[-1])

@@ -312,7 +312,7 @@ class _Preparation:
         return shape
 
     def _numbered(self, table: Table) -> Table:
-        """With a version that no earlier table of this name had."""
+        """Gives a table a version that no earlier table of its name had."""
         version = max(table.version, self.versions.get(table.id, -1) + 1)
         self.versions[table.id] = version
         return replace(table, version=version)

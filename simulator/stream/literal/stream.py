@@ -360,7 +360,7 @@ def _row_numbers(changes: Sequence[RowChange]) -> Ints:
 
 
 def _logged(change: RowChange) -> LoggedColumns | None:
-    """Which columns the log holds; None: all."""
+    """The columns that the log holds; None: all."""
     every = len(change.table.columns)
     before, after = (
         None if positions is None or len(positions) == every else positions

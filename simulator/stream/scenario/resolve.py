@@ -1,4 +1,4 @@
-"""From a scenario file to a scenario: tables for each type, all checks, schema changes, pools."""
+"""Turns a scenario file into a scenario: tables for each type, all checks, schema changes, pools."""
 
 from __future__ import annotations
 

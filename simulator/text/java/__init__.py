@@ -1,1 +1,1 @@
-"""How Java prints: numbers and bytes, `BigDecimal`, and the order of a `HashMap`."""
+"""Java's text of numbers and bytes, `BigDecimal`, and the order of a `HashMap`."""

@@ -64,7 +64,7 @@ class Causes:
 
     @property
     def hint(self) -> str:
-        """What the consumer may do wrong, if the same explains all rows that were asked for, at least two."""
+        """A likely mistake of the consumer, if the same explains all rows that were asked for, at least two."""
         for fault, count in self._faults.items():
             if count == self._rows > 1:
                 return fault

@@ -82,7 +82,7 @@ class Verdict:
         return [finding for wrong in Wrong for finding in self.examples.get(wrong, ())]
 
     def __str__(self) -> str:
-        """For people, a line each: counts, then examples."""
+        """The findings as lines: counts, then examples."""
         lines = [f"{self.right:,} of {self.expected:,} messages are right ({self.read:,} read)"]
         if self.redelivered:
             lines.append(f"{self.redelivered:,} redelivered: allowed, since the product delivers at least once")
@@ -101,7 +101,7 @@ class Verdict:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The findings as data, for programs."""
         return {
             "ok": self.ok,
             "expected": self.expected,

@@ -40,7 +40,7 @@ MOST_NEIGHBOURS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How the consumer says what it has applied: a column with turns, or with commit times of changes."""
+    """The consumer's report of what it has applied: a column with turns, or with commit times of changes."""
 
     column: str
     is_time: bool
@@ -58,7 +58,7 @@ def parse_reached(text: str) -> Reached:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long tables are followed, and how their consumer says what it has applied (None: by visible changes)."""
+    """Time that tables are followed, and their consumer's report of what it has applied (None: visible changes)."""
 
     timeout_secs: float = TIMEOUT_SECS
     quiet_secs: float = QUIET_SECS

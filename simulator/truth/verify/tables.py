@@ -81,7 +81,7 @@ class TableVerdict:
         return not self.counts and not self.behind
 
     def __str__(self) -> str:
-        """For people: counts, then examples."""
+        """The findings as text: counts, then examples."""
         word = "all right" if self.ok else "wrong" if self.counts else "behind"
         lines = [f"{self.table}: {self.found:,} rows, {self.expected:,} expected: {word}"]
         if self.behind:
@@ -101,7 +101,7 @@ class TableVerdict:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The findings as data, for programs."""
         return {
             "table": self.table,
             "place": self.place,

@@ -131,7 +131,7 @@ class AvroUnwrappedWriter(UnwrappedWriter):
 
 
 class Parts:
-    """What both writers share: encoders by the gaps of a batch's images, and marks of transactions."""
+    """Base of both writers: encoders by the gaps of a batch's images, and marks of transactions."""
 
     def __init__(self, envelopes: Envelopes, frames: Frames) -> None:
         self.envelopes, self.frames = envelopes, frames

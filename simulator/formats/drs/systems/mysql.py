@@ -57,7 +57,7 @@ def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
 
 
 def json_c_cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
-    """In JSON-C a timestamp is a date and time in the session's time zone."""
+    """Cells of JSON-C, where a timestamp is a date and time in the session's time zone."""
     if column.type.name != "timestamp":
         return cell(column, options, kind)
     return rendered(binlog_text.datetime_fixed, _WHOLE_SECONDS, zone=options.timezone)

@@ -34,7 +34,7 @@ class Positions:
 
 
 def positions(log: Log, at: Entries) -> Positions:
-    """Of changes, marks, a statement or a heartbeat."""
+    """Position of changes, marks, a statement or a heartbeat."""
     if isinstance(log, MysqlLog):
         return Positions(_mysql(log, at), _mysql(log, at.begin), "0")
     if isinstance(log, MongodbLog):

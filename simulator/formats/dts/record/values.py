@@ -47,7 +47,7 @@ Values = Callable[[pa.Array], list[Bytes]]
 
 
 def values_of(dts: DtsType, type: ColumnType, fraction: int) -> Values:
-    """How a column's values are written. `fraction`: units of DateTime's fraction in a microsecond."""
+    """Way to write a column's values. `fraction`: units of DateTime's fraction in a microsecond."""
     match dts.record:
         case "Integer":
             size = int(dts.detail) or ((type.length or 1) + 7) // 8

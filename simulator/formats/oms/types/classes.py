@@ -55,7 +55,7 @@ ZERO_TIMESTAMP: Final = "0000-00-00 00:00:00"
 
 @dataclass(frozen=True)
 class ValueStyle:
-    """How values look besides their class: decimals without exponent (Dataworks), bits in full width (full
+    """The look of values besides their class: decimals without exponent (Dataworks), bits in full width (full
     synchronization), the project's age, the zone of timestamps without one of their own."""
 
     plain: bool = False

@@ -1,4 +1,4 @@
-"""How OMS treats columns: the class of their values, and the names and codes of their types.
+"""OMS's treatment of columns: the class of their values, and the names and codes of their types.
 
 `types.csv` has MySQL's and Oracle's types, which OceanBase has in its two modes, and families and carriers of `others`.
 Rows `sample` are in the samples of the page "Data formats" (V3.3.1), of rows `sample name` only the name is; the others

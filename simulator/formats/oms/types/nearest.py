@@ -47,7 +47,7 @@ OwnText = Callable[[pa.Array, ColumnType], pa.Array]
 
 
 def nearest(source: Source) -> Types:
-    """By family, then by carrier: the rows `others` of the table."""
+    """The rows `others` of the table by family, then by carrier."""
 
     def of(type: ColumnType) -> OmsType | None:
         family = source.family(type)

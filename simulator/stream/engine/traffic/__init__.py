@@ -1,4 +1,4 @@
-"""Which slot a turn touches, and at which turn a slot is visited: computed from tables, without a state.
+"""The slot that a turn touches, and the turn that visits a slot: computed from tables, without a state.
 
 | module | holds |
 | --- | --- |

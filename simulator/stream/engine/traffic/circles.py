@@ -69,7 +69,7 @@ class Rounds(NamedTuple):
     steps: Ints
 
     def turned(self, number: Ints) -> Ints:
-        """How far the slots have moved along the seats in deck `number`."""
+        """Number of seats that the slots have moved along in deck `number`."""
         turned: Ints = number // self.decks % (self.slots // self.shift) * self.shift
         return turned
 

@@ -71,7 +71,7 @@ class Deal:
         return turns
 
     def count(self, cohorts: frozenset[int], turns: Ints) -> Ints:
-        """How many turns before each of these belong to some of the cohorts."""
+        """Number of turns before each of these that belong to some of the cohorts."""
         if len(cohorts) == len(self.cards):
             return turns
         if cohorts not in self._counted:
@@ -152,7 +152,7 @@ class Deals:
         return turns
 
     def count(self, cohorts: frozenset[int], turns: Ints) -> Ints:
-        """How many turns before each of these (from turn 0; negative before it) belong to some of the cohorts."""
+        """Number of turns before each of these (from turn 0; negative before it) that belong to some of the cohorts."""
         if len(self._spans) == 1:
             return self.first.count(cohorts, turns)
         counts = np.empty_like(turns)

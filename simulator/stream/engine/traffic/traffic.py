@@ -133,7 +133,7 @@ class Traffic:
     # --------------------------------------------------------------------------------------------------------- counts
 
     def cohort_visits(self, cohorts: Sequence[int], turns: Ints) -> Ints:
-        """How many turns before each of these (from turn 0; negative before it) belong to some of the cohorts."""
+        """Number of turns before each of these (from turn 0; negative before it) that belong to some of the cohorts."""
         return self._deals.count(frozenset(cohorts), turns)
 
     def earliest(self, cohort: int, visits: int) -> int:
@@ -178,7 +178,7 @@ class Traffic:
         return Rounds(*self._rounds[:, cohort]), self._cards[cohort], self._start[cohort], self._base[cohort]
 
     def _turned(self, cohort: Ints, card: Ints, groups: Ints) -> Ints:
-        """With which group a cohort begins when all its groups deal one card."""
+        """The group that a cohort begins with when all its groups deal one card."""
         if len(groups) == 1 and groups[0] == 1:
             return np.zeros(len(card), dtype=np.int64)
         return _fraction(_mixed(self._turn_key, cohort, card), groups)
@@ -197,7 +197,7 @@ class Traffic:
         return origin
 
     def _offsets(self, cohort: Ints, slot: Ints, group: Ints, steps: Ints) -> Ints:
-        """By how many steps the slots of a group, or the slot of a hot set, are ahead of others."""
+        """Number of steps that the slots of a group, or the slot of a hot set, are ahead of others."""
         who = (slot + 1) * ~self._bound[cohort] * GROUP + group
         return _fraction(_mixed(self._phase_key, cohort, who), steps)
 

@@ -19,7 +19,7 @@ from simulator.values.draw import Ints
 
 
 class Times(Draws):
-    """In UTC, cut to the column's fraction digits; epoch milliseconds in a column of numbers."""
+    """The commit time in UTC, cut to the column's fraction digits; epoch milliseconds in a column of numbers."""
 
     def __init__(self, target: Target, clock: Callable[[Ints], Ints]) -> None:
         self.clock, self.type, self.history = clock, target.type, target.history

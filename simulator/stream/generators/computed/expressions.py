@@ -37,7 +37,7 @@ class Number:
     scale: int
 
     def at(self, scale: int) -> Ints:
-        """At another scale; a smaller one rounds half away from zero, as databases do."""
+        """Changes the scale; a smaller one rounds half away from zero, as databases do."""
         if scale >= self.scale:
             return self.unscaled * np.int64(10 ** (scale - self.scale))
         unit = 10 ** (self.scale - scale)

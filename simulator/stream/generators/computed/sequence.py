@@ -91,7 +91,7 @@ class Numbers(Draws):
 
     @cached_property
     def _before(self) -> int:
-        """How many numbers were given between the birth of the oldest living row and turn 0."""
+        """Count of numbers given between the birth of the oldest living row and turn 0."""
         return -int(self._births.before(np.array([self._earliest], dtype=np.int64))[0])
 
     def last_turn(self, highest: int) -> int:
@@ -138,7 +138,7 @@ def row_numbers(columns: Columns, table: str) -> Numbers:
 
 
 def _numbered(ticks: Ticks, table: str, field: str) -> tuple[Ints, dict[int, Ints]]:
-    """For each tick that sets the column, how many rows its turn numbers before it; and by program, how many rows each
+    """Number of rows that the turn of each setting tick numbers before it; and by program, how many rows each
     step numbers."""
     span = ticks.span(table)
     offsets = np.zeros(len(span), dtype=np.int64)

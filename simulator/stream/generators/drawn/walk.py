@@ -36,7 +36,7 @@ Amount = Annotated[str, WithJsonSchema({"type": ["string", "number"]})]
 
 
 class WalkArguments(Strict):
-    """From where to where, and how far in one update."""
+    """The bounds of a walk, and the longest step in one update."""
 
     range: Annotated[list[Amount], Field(min_length=2, max_length=2, description="The lowest and the highest value.")]
     step: Annotated[Amount, Field(description="How far an update moves the value, about: 2.50, or a share of it: 3%.")]

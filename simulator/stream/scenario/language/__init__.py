@@ -85,7 +85,7 @@ def weighted(value: Any, read: Callable[[Any], tuple[int, int]], noun: str) -> d
 
 
 class Curve(Strict):
-    """How busy the hours of a day and the days of a week are, in UTC; relative to each other."""
+    """Load of the hours of a day and the days of a week, in UTC; relative to each other."""
 
     hours: Annotated[list[Weight], Field(min_length=24, max_length=24, description="From midnight on.")] = [1.0] * 24
     days: Annotated[list[Weight], Field(min_length=7, max_length=7, description="From Monday on.")] = [1.0] * 7
@@ -106,7 +106,7 @@ _TURNS: Final = {"type": "integer", "minimum": 0}
 
 
 class Surge(Strict):
-    """For some time, a table's rows or a lifecycle's entities change more often."""
+    """A time in which a table's rows or a lifecycle's entities change more often."""
 
     at: Annotated[
         tuple[str, int],
@@ -126,7 +126,7 @@ class Surge(Strict):
 
 
 class Texts(Strict):
-    """What texts are like that people type: names, titles, comments."""
+    """Character of texts that people type: names, titles, comments."""
 
     hostile: Annotated[
         Share, Field(description="Share of the rows with a nasty text in such a column: quotes, markup, controls …")

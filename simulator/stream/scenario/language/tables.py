@@ -250,7 +250,7 @@ class Statement(Strict):
 
 
 class Step(Strict):
-    """What an entity does in one turn, or one of several ways to go on."""
+    """An entity's statements in one turn, or one of several ways to go on."""
 
     name: Annotated[Name, Field(description="Of a step that does something.")] = ""
     do: Annotated[list[Statement], Field(description="Statements of one turn.")] = []
@@ -291,7 +291,7 @@ class Way(Strict):
 
 
 class LifecycleSpec(Strict):
-    """What one business entity goes through, step after step."""
+    """The steps of one business entity, in order."""
 
     slots: Annotated[int, Field(ge=1, le=1 << 40, description="Entities alive at once.")]
     every: Every = 1
