@@ -83,20 +83,20 @@ class Log(ABC):
     one_a_transaction: ClassVar[bool] = False
 
     @abstractmethod
-    def number(self, at: Entries) -> Ints:
+    def number(self, entries: Entries) -> Ints:
         """The positions as whole numbers, which rise along the stream."""
 
-    def position(self, at: Entries) -> pa.Array:
+    def position(self, entries: Entries) -> pa.Array:
         """The positions as the system prints them."""
-        return text(self.number(at))
+        return text(self.number(entries))
 
-    def commit_number(self, at: Entries) -> Ints:
+    def commit_number(self, entries: Entries) -> Ints:
         """The position of each entry's commit as a number: the same for all changes of a transaction."""
-        return self.number(at.commit)
+        return self.number(entries.commit)
 
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, entries: Entries) -> pa.Array:
         """The system's id of each entry's transaction, as text."""
-        return text(at.txn)
+        return text(entries.txn)
 
 
 def spread(seq: Ints, *, step: int, share: int) -> Ints:

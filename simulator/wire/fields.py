@@ -155,21 +155,15 @@ class Field:
         return self.value.get(kind, ABSENT) if isinstance(self.value, Mapping) else self.value
 
 
-def derived(
-    parent: Sequence[Field], fields: Sequence[Field] = (), *, drop: Sequence[str] = (), order: Sequence[str] = ()
-) -> tuple[Field, ...]:
-    """A parent's fields with some replaced, dropped or put into another order.
-
-    Raises ValueError for a field that is not there: the dialect that names it is out of date.
-    """
-    known = {field.name: field for field in parent}
-    for name in (*drop, *(field.name for field in fields), *order):
-        if name not in known:
-            raise ValueError(f"the parent has no field {name!r}")
-    if order and set(order) != set(known):
-        raise ValueError("the order must name every field")
-    known.update({field.name: field for field in fields})
-    return tuple(known[name] for name in order or known if name not in drop)
+def derived(parent: Sequence[Field], fields: Sequence[Field]) -> tuple[Field, ...]:
+    """A parent's fields with some replaced. Raises ValueError for a field that the parent does not have: the dialect
+    that names it is out of date."""
+    by_name = {field.name: field for field in parent}
+    for field in fields:
+        if field.name not in by_name:
+            raise ValueError(f"the parent has no field {field.name!r}")
+        by_name[field.name] = field
+    return tuple(by_name.values())
 
 
 def json_text(value: Any, style: Style) -> str:

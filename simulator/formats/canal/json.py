@@ -101,7 +101,7 @@ def gtid(settings: CanalSettings) -> Any:
     assert isinstance(log, MysqlLog)
     start, _, last = (settings.options.master_gtid or "").rpartition(":")
     before = int(last.rpartition("-")[2] or 0)
-    return per_entry(lambda at: log.gtid_set(at, start or settings.options.server_uuid, before=before))
+    return per_entry(lambda entries: log.gtid_set(entries, start or settings.options.server_uuid, before=before))
 
 
 def is_ddl(settings: CanalSettings) -> PerEvent:

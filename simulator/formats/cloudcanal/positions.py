@@ -34,7 +34,7 @@ def mysql_position(log: MysqlLog, settings: Settings[DebeziumOptions]) -> list[F
     server = settings.options.server_uuid
     return [
         Field("file", per_entry(log.file)),
-        Field("gtid", logged(per_entry(lambda at: log.gtid(at, server))) if settings.options.gtid else None),
+        Field("gtid", logged(per_entry(lambda entries: log.gtid(entries, server))) if settings.options.gtid else None),
         Field("pos", per_entry(log.offset)),
         Field("server_id", settings.options.server_id),
     ]
@@ -47,13 +47,13 @@ def oceanbase_position(log: OceanbaseLog, settings: Settings[DebeziumOptions]) -
 
 def mongodb_position(log: MongodbLog, settings: Settings[DebeziumOptions]) -> list[Field]:
     """The ordinal of the cluster time; its seconds are those of the time at the source."""
-    return [Field("ord", logged(per_entry(lambda at: log.cluster_times(at)[1])))]
+    return [Field("ord", logged(per_entry(lambda entries: log.cluster_times(entries)[1])))]
 
 
 def oracle_position(log: OracleLog, settings: Settings[DebeziumOptions]) -> list[Field]:
     """System change numbers of the change and its commit, as texts; the transaction; redo thread 1."""
     return [
-        Field("commit_scn", logged(per_entry(lambda at: text(log.commit_number(at))))),
+        Field("commit_scn", logged(per_entry(lambda entries: text(log.commit_number(entries))))),
         Field("redo_thread", logged(1)),
         Field("scn", per_entry(log.position)),
         Field("ssn", 0),
@@ -74,7 +74,7 @@ def sqlserver_position(log: SqlserverLog, settings: Settings[DebeziumOptions]) -
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
         Field("change_lsn", logged(per_entry(log.position))),
-        Field("commit_lsn", per_entry(lambda at: log.position(at.commit))),
+        Field("commit_lsn", per_entry(lambda entries: log.position(entries.commit))),
         Field("event_serial_no", {**logged(1), UPDATE: 2}),
     ]
 

@@ -112,7 +112,7 @@ def gtid(settings: Settings[CanalOptions]) -> Any:
     log = settings.source.log
     if not settings.options.gtid or not system_of(settings.source).gtids or not isinstance(log, MysqlLog):
         return None
-    gtids = per_entry(lambda at: log.gtid(at, settings.options.server_uuid))
+    gtids = per_entry(lambda entries: log.gtid(entries, settings.options.server_uuid))
     return by_row(gtids, gtids) | {READ: None}
 
 

@@ -135,13 +135,13 @@ def ops(options: SharePlexOptions) -> dict[Kind, Any]:
 
 def scn(log: Log) -> PerChange:
     """The number of the commit; of rows of the full load where the log begins."""
-    return per_entry(lambda at: pa.array(log.commit_number(at)))
+    return per_entry(lambda entries: pa.array(log.commit_number(entries)))
 
 
 def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerChange]:
     log, options = settings.source.log, settings.options
     if isinstance(log, MysqlLog) and options.gtid and system_of(settings.source).gtids:
-        ids = per_entry(lambda at: log.gtid(at, options.server_uuid))
+        ids = per_entry(lambda entries: log.gtid(entries, options.server_uuid))
     elif isinstance(log, OracleLog | PostgresqlLog):
         ids = per_entry(log.transaction_id)
     else:

@@ -54,14 +54,14 @@ def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
     log = settings.source.log
 
     def of(batch: ChangeBatch) -> list[Piece]:
-        at = entries(batch.envelope)
+        log_entries = entries(batch.envelope)
         row = number_pieces("_", batch.envelope.place - 1)
         if isinstance(log, OceanbaseLog):
             stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
-            redo = number_pieces("_", log.redo_lsn(at))
-            return [stream, log.transaction_id(at), *redo, *row, '"']
+            redo = number_pieces("_", log.redo_lsn(log_entries))
+            return [stream, log.transaction_id(log_entries), *redo, *row, '"']
         if isinstance(log, MysqlLog):
-            return ['"', log.file(at), *number_pieces("_", log.offset(at)), *row, '"']
-        return ['"', log.transaction_id(at), "_", log.position(at), *row, '"']
+            return ['"', log.file(log_entries), *number_pieces("_", log.offset(log_entries)), *row, '"']
+        return ['"', log.transaction_id(log_entries), "_", log.position(log_entries), *row, '"']
 
     return PerChange(of)

@@ -62,35 +62,35 @@ class MysqlLog(Log):
     def __init__(self, first_offset: int = FIRST_OFFSET, sql_mode: int = SQL_MODE) -> None:
         self.first_offset, self._sql_mode = first_offset, sql_mode
 
-    def thread(self, at: Entries) -> Ints:
+    def thread(self, entries: Entries) -> Ints:
         """The connection of each transaction's session: the same for all that a session does."""
-        if at.header is not None:
-            return np.array([header.thread for header in at.header], dtype=np.int64)
-        return FIRST_THREAD + at.txn % THREADS
+        if entries.header is not None:
+            return np.array([header.thread for header in entries.header], dtype=np.int64)
+        return FIRST_THREAD + entries.txn % THREADS
 
-    def sql_mode(self, at: Entries) -> Ints:
+    def sql_mode(self, entries: Entries) -> Ints:
         """sql_mode of each transaction's session."""
-        if at.header is not None:
-            return np.array([header.sql_mode for header in at.header], dtype=np.int64)
-        return np.full(len(at), self._sql_mode, dtype=np.int64)
+        if entries.header is not None:
+            return np.array([header.sql_mode for header in entries.header], dtype=np.int64)
+        return np.full(len(entries), self._sql_mode, dtype=np.int64)
 
-    def charset(self, at: Entries) -> Ints:
+    def charset(self, entries: Entries) -> Ints:
         """The character set of each transaction's session."""
-        if at.header is not None:
-            return np.array([header.charset for header in at.header], dtype=np.int64)
-        return np.full(len(at), CHARSET, dtype=np.int64)
+        if entries.header is not None:
+            return np.array([header.charset for header in entries.header], dtype=np.int64)
+        return np.full(len(entries), CHARSET, dtype=np.int64)
 
-    def file_number(self, at: Entries) -> Ints:
+    def file_number(self, entries: Entries) -> Ints:
         """The number of the log file, from 1."""
-        return at.txn // TRANSACTIONS_PER_FILE + 1
+        return entries.txn // TRANSACTIONS_PER_FILE + 1
 
-    def file(self, at: Entries, *, base: str = "mysql-bin") -> pa.Array:
+    def file(self, entries: Entries, *, base: str = "mysql-bin") -> pa.Array:
         """The name of the log file: `mysql-bin.000001`."""
-        numbers, inverse = np.unique(self.file_number(at), return_inverse=True)
+        numbers, inverse = np.unique(self.file_number(entries), return_inverse=True)
         names = pa.array([f"{base}.{number:06}" for number in numbers.tolist()], pa.string())
         return names.take(pa.array(inverse))
 
-    def offset(self, at: Entries) -> Ints:
+    def offset(self, entries: Entries) -> Ints:
         """End position of each event in its binlog file.
 
         >>> one, zero = np.ones(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
@@ -98,35 +98,35 @@ class MysqlLog(Log):
         [1048733, 1048797, 1048861, 1048893]
         """
         lead = BEGIN_BYTES + FIRST_ROW_BYTES
-        rows = lead + spread(at.seq - 1, step=ROW_BYTES, share=TRANSACTION_BYTES - 2 * lead)
-        inside = np.where(at.seq > 0, rows, np.where(at.seq < 0, 0, BEGIN_BYTES))
-        offset: Ints = self.first_offset + at.txn % TRANSACTIONS_PER_FILE * TRANSACTION_BYTES + inside
+        rows = lead + spread(entries.seq - 1, step=ROW_BYTES, share=TRANSACTION_BYTES - 2 * lead)
+        inside = np.where(entries.seq > 0, rows, np.where(entries.seq < 0, 0, BEGIN_BYTES))
+        offset: Ints = self.first_offset + entries.txn % TRANSACTIONS_PER_FILE * TRANSACTION_BYTES + inside
         return offset
 
-    def number(self, at: Entries) -> Ints:
+    def number(self, entries: Entries) -> Ints:
         """The number of the file, and the offset in ten digits: 780000072469."""
-        return self.file_number(at) * 10**10 + self.offset(at)
+        return self.file_number(entries) * 10**10 + self.offset(entries)
 
-    def position(self, at: Entries) -> pa.Array:
+    def position(self, entries: Entries) -> pa.Array:
         """`mysql-bin.000078:72469`."""
-        return pc.binary_join_element_wise(self.file(at), text(self.offset(at)), ":")
+        return pc.binary_join_element_wise(self.file(entries), text(self.offset(entries)), ":")
 
-    def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
+    def gtid(self, entries: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """The GTID of each transaction: `3e11fa47-71ca-11e1-9e33-c80aa9429562:7`; null of snapshot rows."""
-        if at.header is not None:
-            return pa.array([header.gtid or f"{server_uuid}:{header.last}" for header in at.header], pa.string())
-        numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
+        if entries.header is not None:
+            return pa.array([header.gtid or f"{server_uuid}:{header.last}" for header in entries.header], pa.string())
+        numbers = pc.if_else(pa.array(entries.txn > 0), text(entries.txn), pa.scalar(None, pa.string()))
         return join([server_uuid, ":", numbers], len(numbers))
 
-    def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
+    def gtid_set(self, entries: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """The set of GTIDs executed with each transaction: `3e11fa47-…:1-7`; the first alone is `…:1`.
 
         `before`: the number of transactions that the server executed before the stream.
         """
-        if at.header is not None:
-            sets = [_set(server_uuid, before + header.last, header.others) for header in at.header]
+        if entries.header is not None:
+            sets = [_set(server_uuid, before + header.last, header.others) for header in entries.header]
             return pa.array(sets, pa.string())
-        last = before + at.txn
+        last = before + entries.txn
         several = join([f"{server_uuid}:1-", pa.array(last)], len(last))
         if last.min(initial=2) > 1:
             return several
@@ -139,19 +139,19 @@ class MariadbLog(MysqlLog):
     def __init__(self) -> None:
         super().__init__(sql_mode=SQL_MODE_MARIADB)
 
-    def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
+    def gtid(self, entries: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """`0-1-7`; null of snapshot rows."""
-        if at.header is not None:
-            return pa.array([header.gtid or f"0-{SERVER_ID}-{header.last}" for header in at.header], pa.string())
-        numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
+        if entries.header is not None:
+            return pa.array([header.gtid or f"0-{SERVER_ID}-{header.last}" for header in entries.header], pa.string())
+        numbers = pc.if_else(pa.array(entries.txn > 0), text(entries.txn), pa.scalar(None, pa.string()))
         return pc.binary_join_element_wise(f"0-{SERVER_ID}", numbers, "-")
 
-    def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
+    def gtid_set(self, entries: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """`0-1-7`: all up to 7; "" before the first."""
-        if at.header is not None:
-            sets = [_mariadb_set(before + header.last, header.others) for header in at.header]
+        if entries.header is not None:
+            sets = [_mariadb_set(before + header.last, header.others) for header in entries.header]
             return pa.array(sets, pa.string())
-        last = before + at.txn
+        last = before + entries.txn
         return pc.if_else(pa.array(last > 0), pc.binary_join_element_wise(f"0-{SERVER_ID}", text(last), "-"), "")
 
 

@@ -55,7 +55,7 @@ def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> froz
     return frozenset(names | set(map(source.identifier, names)))
 
 
-def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
+def first_version(loaded: Loaded, name: str, source: Source) -> Table:
     """The table as `tables.<name>` declares it."""
     spec = loaded.spec.tables[name]
     path: Key = ("tables", name)
@@ -82,7 +82,7 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
                 unique.append(_unique_key(loaded, (*path, "unique"), key, spec, source))
     at = source.table_id(spec.database or loaded.spec.database, name, spec.db_schema or loaded.spec.db_schema)
     try:
-        return source.shaped(Table(at, tuple(columns), tuple(map(source.identifier, spec.key)), version, tuple(unique)))
+        return source.shaped(Table(at, tuple(columns), tuple(map(source.identifier, spec.key)), 0, tuple(unique)))
     except UsageError as error:
         loaded.fail(path, str(error))
 

@@ -16,7 +16,7 @@ class Number(str):
     __slots__ = ()
 
 
-def read_json(value: bytes, options: Mapping[str, str] | None = None, *, blanks: bool = False) -> Any:
+def read_json(value: bytes, *, blanks: bool = False) -> Any:
     """Parses compact JSON in UTF-8, with `blanks` also other JSON. Raises ValueError for any other text, and for a
     repeated name in an object."""
     text = value.decode()

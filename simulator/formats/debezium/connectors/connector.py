@@ -89,7 +89,7 @@ class Connector(ABC):
         """Values of the connector's own members of `source`."""
 
     @abstractmethod
-    def source_us(self, at: Any) -> Any:
+    def source_us(self, entries: Any) -> Any:
         """The time at the source in microseconds, from milliseconds."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Connector(ABC):
         return lambda column: self.convert(column, snapshot=snapshot).cell
 
     @abstractmethod
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, entries: Entries) -> pa.Array:
         """The transaction id of each entry, as text."""
 
     def transaction_member(self) -> PerChange:

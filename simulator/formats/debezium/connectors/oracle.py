@@ -68,9 +68,9 @@ class OracleConnector(RelationalConnector):
             }
         return tuple(own.items())
 
-    def source_us(self, at: Any) -> Any:
+    def source_us(self, entries: Any) -> Any:
         """Time at the source in whole seconds, like Oracle's DATE."""
-        return (at - at % 1000) * 1000
+        return (entries - entries % 1000) * 1000
 
     def source_fields(self) -> Sequence[Field]:
         def logged(value: Any, ddl: Any = None) -> dict[Any, Any]:
@@ -83,7 +83,7 @@ class OracleConnector(RelationalConnector):
             Field("table", by_row(TABLE, PerEvent(lambda event: event.table_names))),
             Field("txId", logged(per_entry(self.log.xid))),
             Field("scn", by_row(scn, scn)),
-            Field("commit_scn", logged(per_entry(lambda at: text(self.log.commit_number(at))))),
+            Field("commit_scn", logged(per_entry(lambda entries: text(self.log.commit_number(entries))))),
             Field("lcr_position", None),
             Field("rs_id", None),
             Field("ssn", 0),
@@ -95,14 +95,14 @@ class OracleConnector(RelationalConnector):
         if self.options.version == "3.6":
             own += [
                 Field("commit_ts_ms", None),
-                Field("start_scn", logged(per_entry(lambda at: text(self.log.number(at.begin))))),
+                Field("start_scn", logged(per_entry(lambda entries: text(self.log.number(entries.begin))))),
                 Field("start_ts_ms", None),
-                Field("txSeq", logged(per_entry(lambda at: at.seq))),
+                Field("txSeq", logged(per_entry(lambda entries: entries.seq))),
             ]
         return own
 
-    def transaction_id(self, at: Entries) -> pa.Array:
-        return self.log.xid(at)
+    def transaction_id(self, entries: Entries) -> pa.Array:
+        return self.log.xid(entries)
 
     def described_type(self, column: Column) -> tuple[int, str, int | None, int | None]:
         type = column.type

@@ -50,12 +50,12 @@ class SqlserverConnector(RelationalConnector):
             ("event_serial_no", optional(INT64)),
         )
 
-    def source_us(self, at: Any) -> Any:
-        return at * 1000
+    def source_us(self, entries: Any) -> Any:
+        return entries * 1000
 
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))
-        commit = per_entry(lambda at: self.log.position(at.commit))
+        commit = per_entry(lambda entries: self.log.position(entries.commit))
         change = {**dict.fromkeys(ROW_KINDS, per_entry(self.log.position)), READ: None, DDL: None}
         return (
             Field("schema", by_row(schema, PerEvent(lambda event: (event.after or event.before).id.schema))),
@@ -65,8 +65,8 @@ class SqlserverConnector(RelationalConnector):
             Field("event_serial_no", {**dict.fromkeys(ROW_KINDS, 1), UPDATE: 2, READ: None, DDL: None}),
         )
 
-    def transaction_id(self, at: Entries) -> pa.Array:
-        return self.log.position(at.commit)
+    def transaction_id(self, entries: Entries) -> pa.Array:
+        return self.log.position(entries.commit)
 
     def collection(self, table: TableId) -> str:
         return f"{table.database}.{table.schema}.{table.name}"

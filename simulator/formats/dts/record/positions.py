@@ -33,16 +33,16 @@ class Positions:
     txid: Texts = ""
 
 
-def positions(log: Log, at: Entries) -> Positions:
+def positions(log: Log, entries: Entries) -> Positions:
     """Position of changes, marks, a statement or a heartbeat."""
     if isinstance(log, MysqlLog):
-        return Positions(_mysql(log, at), _mysql(log, at.begin), "0")
+        return Positions(_mysql(log, entries), _mysql(log, entries.begin), "0")
     if isinstance(log, MongodbLog):
-        seconds, ordinals = log.cluster_times(at)
-        position: Texts = join([pa.array(seconds), "_", pa.array(ordinals)], len(at))
+        seconds, ordinals = log.cluster_times(entries)
+        position: Texts = join([pa.array(seconds), "_", pa.array(ordinals)], len(entries))
         return Positions(position, position)
-    position = log.position(at)
-    return Positions(position, position, log.transaction_id(at))
+    position = log.position(entries)
+    return Positions(position, position, log.transaction_id(entries))
 
 
 def shown(position: Texts) -> str:
@@ -52,5 +52,5 @@ def shown(position: Texts) -> str:
     return position if isinstance(position, str) else str(position[0])
 
 
-def _mysql(log: MysqlLog, at: Entries) -> Texts:
-    return Sized([pa.array(log.offset(at)), "@", pa.array(log.file_number(at))], len(at))
+def _mysql(log: MysqlLog, entries: Entries) -> Texts:
+    return Sized([pa.array(log.offset(entries)), "@", pa.array(log.file_number(entries))], len(entries))

@@ -62,12 +62,12 @@ class Tags:
         self.options, self.log, self.system = options, source.log, system_of(source)
         self._later = LATER[options.tags]
 
-    def of_changes(self, kind: Kind, of_table: Mapping[str, str], at: Entries, write_ms: Any) -> dict[str, Texts]:
+    def of_changes(self, kind: Kind, of_table: Mapping[str, str], entries: Entries, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks; marks have none of a table."""
         reader: dict[str, Texts] = {"readerThroughoutTime": digits(write_ms)}
-        thread = self._thread(at)
+        thread = self._thread(entries)
         if kind is BEGIN and self.system.mysql:
-            return {**self._session(at), **self._gtid(at), **thread, **reader, **FLAGS}
+            return {**self._session(entries), **self._gtid(entries), **thread, **reader, **FLAGS}
         if kind in MARKS:
             return {**thread, **reader}
         first: dict[str, Texts] = {"pk_uk_info": of_table["pk_uk_info"]}
@@ -82,16 +82,16 @@ class Tags:
         reader: dict[str, Texts] = {"readerThroughoutTime": str(event.write_ms)}
         if not self.system.mysql:
             return reader
-        at = entry(event)
+        entries = entry(event)
         tags: dict[str, Texts] = {
-            **self._gtid(at, executed=True),
-            **self._session(at),
+            **self._gtid(entries, executed=True),
+            **self._session(entries),
             **FLAGS,
             **reader,
             "commitTimestamp": str(event.event_ms // 1000),
             "lowerCaseTableNames": "true",
             "server_id": self.options.server_id,
-            **self._thread(at),
+            **self._thread(entries),
         }
         return self._dated(dict(sorted(tags.items())))
 
@@ -99,17 +99,22 @@ class Tags:
         """Without the tags that came later."""
         return {name: tag for name, tag in tags.items() if name not in self._later} if self._later else tags
 
-    def _thread(self, at: Entries) -> dict[str, Texts]:
-        return {"thread_id": digits(self.log.thread(at))} if isinstance(self.log, MysqlLog) else {}
+    def _thread(self, entries: Entries) -> dict[str, Texts]:
+        return {"thread_id": digits(self.log.thread(entries))} if isinstance(self.log, MysqlLog) else {}
 
-    def _session(self, at: Entries) -> dict[str, Texts]:
+    def _session(self, entries: Entries) -> dict[str, Texts]:
         """Status variables of the session: sql_mode, and its character set."""
         assert isinstance(self.log, MysqlLog)
-        return {"Q_SQL_MODE_CODE": digits(self.log.sql_mode(at)), "Q_CHARSET_CODE": digits(self.log.charset(at))}
+        return {
+            "Q_SQL_MODE_CODE": digits(self.log.sql_mode(entries)),
+            "Q_CHARSET_CODE": digits(self.log.charset(entries)),
+        }
 
-    def _gtid(self, at: Entries, *, executed: bool = False) -> dict[str, Texts]:
+    def _gtid(self, entries: Entries, *, executed: bool = False) -> dict[str, Texts]:
         """The transaction's GTID, and the executed GTID set, if the source has GTIDs."""
         if not isinstance(self.log, MysqlLog) or not self.options.gtid or not self.system.gtids:
             return {}
         server = self.options.server_uuid
-        return {"GTID": self.log.gtid(at, server)} | ({"GTID_SET": self.log.gtid_set(at, server)} if executed else {})
+        return {"GTID": self.log.gtid(entries, server)} | (
+            {"GTID_SET": self.log.gtid_set(entries, server)} if executed else {}
+        )

@@ -158,16 +158,16 @@ class Writer:
         """The pieces of one record per message."""
         batch = packed.changes
         kind, envelope = batch.kind, batch.envelope
-        at = entries(envelope)
-        where = Positions() if kind is READ else positions(self.log, at)
+        log_entries = entries(envelope)
+        where = Positions() if kind is READ else positions(self.log, log_entries)
         name: Texts | None = None
         fields, images = NOTHING, (NO_IMAGE, NO_IMAGE)
         if kind in MARKS:
-            tags = self.tags.of_changes(kind, {}, at, envelope.write_ms)
+            tags = self.tags.of_changes(kind, {}, log_entries, envelope.write_ms)
         else:
             shape = self.shape(batch.table)
             name, fields, images = shape.object_name, shape.fields, self._images(shape, batch)
-            tags = self.tags.of_changes(kind, shape.tags, at, envelope.write_ms)
+            tags = self.tags.of_changes(kind, shape.tags, log_entries, envelope.write_ms)
             if self.options.drds:
                 name, tags = drds.names(batch), {**tags, **drds.tags(batch.table)}
         values = records(

@@ -56,9 +56,9 @@ class MysqlConnector(Connector):
     def has_gtids(self) -> bool:
         return self.options.gtid
 
-    def source_us(self, at: Any) -> Any:
+    def source_us(self, entries: Any) -> Any:
         """Time at the source: seconds; with GTIDs the milliseconds of the commit in the log (not in snapshot rows)."""
-        return (at if self.has_gtids else at - at % 1000) * 1000
+        return (entries if self.has_gtids else entries - entries % 1000) * 1000
 
     def source_fields(self) -> Sequence[Field]:
         logged: dict[Any, Any] = dict.fromkeys((*ROW_KINDS, DDL), per_entry(self._gtid) if self.has_gtids else None)
@@ -85,18 +85,18 @@ class MysqlConnector(Connector):
         begins = self._thread() is not None and event.sql.endswith("START TRANSACTION")
         return int(self.log.thread(entry(event))[0]) if begins else None
 
-    def _gtid(self, at: Entries) -> pa.Array:
-        return self.log.gtid(at, self.options.server_uuid)
+    def _gtid(self, entries: Entries) -> pa.Array:
+        return self.log.gtid(entries, self.options.server_uuid)
 
     def convert(self, column: Column, *, snapshot: bool) -> Converted:
         return self._converters.column(column, snapshot=snapshot)
 
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, entries: Entries) -> pa.Array:
         """The GTID, or the position of the transaction's BEGIN."""
         if self.has_gtids:
-            return self._gtid(at)
-        begin = at.begin
-        return join(["file=", self.log.file(begin), ",pos=", pa.array(self.log.offset(begin))], len(at))
+            return self._gtid(entries)
+        begin = entries.begin
+        return join(["file=", self.log.file(begin), ",pos=", pa.array(self.log.offset(begin))], len(entries))
 
     def published(self, event: SchemaChange) -> Iterator[Published]:
         if isinstance(event, SnapshotOpened):
@@ -159,12 +159,12 @@ class MariadbConnector(MysqlConnector):
     def has_gtids(self) -> bool:
         return True
 
-    def source_us(self, at: Any) -> Any:
-        return (at - at % 1000) * 1000
+    def source_us(self, entries: Any) -> Any:
+        return (entries - entries % 1000) * 1000
 
     def _thread(self) -> Any:
         return None
 
-    def _gtid(self, at: Entries) -> pa.Array:
+    def _gtid(self, entries: Entries) -> pa.Array:
         assert isinstance(self.log, MariadbLog)
-        return self.log.gtid(at)
+        return self.log.gtid(entries)

@@ -54,8 +54,8 @@ class PostgresqlConnector(Connector):
             own |= {"origin": optional(STRING), "origin_lsn": optional(INT64)}
         return tuple(own.items())
 
-    def source_us(self, at: Any) -> Any:
-        return at * 1000
+    def source_us(self, log_entries: Any) -> Any:
+        return log_entries * 1000
 
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))
@@ -76,15 +76,15 @@ class PostgresqlConnector(Connector):
         """The positions of the last commit and of the change."""
 
         def changes(batch: ChangeBatch) -> list[Piece]:
-            at = entries(batch.envelope)
-            here = pa.array(self.log.number(at))
+            log_entries = entries(batch.envelope)
+            here = pa.array(self.log.number(log_entries))
             if batch.kind is READ:
                 return ['"[null,\\"', here, '\\"]"']
-            return ['"[\\"', pa.array(self.log.number(_last_commit(at))), '\\",\\"', here, '\\"]"']
+            return ['"[\\"', pa.array(self.log.number(_last_commit(log_entries))), '\\",\\"', here, '\\"]"']
 
         def event(event: Event) -> str:
-            at = entry(event)
-            return f'["{self.log.number(_last_commit(at))[0]}","{self.log.number(at)[0]}"]'
+            log_entries = entry(event)
+            return f'["{self.log.number(_last_commit(log_entries))[0]}","{self.log.number(log_entries)[0]}"]'
 
         return PerChange(changes, event)
 
@@ -102,9 +102,11 @@ class PostgresqlConnector(Connector):
     def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
         return source_types.described(column.type)
 
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, log_entries: Entries) -> pa.Array:
         """The transaction's number and the entry's own position."""
-        return join([pa.array(self.log.xid(at)), ":", pa.array(self.log.number(at))], len(at))
+        return join(
+            [pa.array(self.log.xid(log_entries)), ":", pa.array(self.log.number(log_entries))], len(log_entries)
+        )
 
     def published(self, event: SchemaChange) -> Iterator[Published]:
         """One message per table of a TRUNCATE; the log has no other statements."""
@@ -123,7 +125,11 @@ class PostgresqlConnector(Connector):
         return f"{table.schema}.{table.name}"
 
 
-def _last_commit(at: Entries) -> Entries:
+def _last_commit(log_entries: Entries) -> Entries:
     """The commit of the previous transaction, which ends where the log continues."""
-    one = np.ones_like(at.txn)
-    return replace(at, txn=at.txn - 1, seq=2 * one, size=one) if at.header is None else at.begin
+    one = np.ones_like(log_entries.txn)
+    return (
+        replace(log_entries, txn=log_entries.txn - 1, seq=2 * one, size=one)
+        if log_entries.header is None
+        else log_entries.begin
+    )
