@@ -29,8 +29,10 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     rows = np.flatnonzero(moved)
     whole = batch if len(rows) == len(batch) else batch.take(rows)
     before = tuple(whole.full_before(i) for i in range(len(batch.table.columns)))
-    at = whole.envelope
-    behind = replace(at, ordinal=at.ordinal + HALF, offset=at.offset + HALF, in_second=at.in_second + HALF)
+    envelope = whole.envelope
+    behind = replace(
+        envelope, ordinal=envelope.ordinal + HALF, offset=envelope.offset + HALF, in_second=envelope.in_second + HALF
+    )
     halves = [
         replace(whole, kind=Kind.DELETE, after=None, before=before, counterpart=whole.after, typed_json=None),
         replace(whole, kind=Kind.INSERT, envelope=behind, before=None, counterpart=before, typed_json=None),

@@ -70,7 +70,7 @@ class Event:
             for message in self.messages[format]:
                 last, number = message.ordinal, number + 1 if message.ordinal == last else 0
                 rows.setdefault((last, number), {})[format] = message
-        return [rows[at] for at in sorted(rows)]
+        return [rows[row_number] for row_number in sorted(rows)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,10 @@ class Packing:
     def packs(self, changes: Changes, to: Router) -> Iterator[PackedBatch]:
         """The messages of a block, addressed."""
         for batch in changes.batches:
-            at = to.changes(batch)
-            yield cut(batch, self.events(batch), topic=at.topic, partition=at.partitions, key=at.keys)
+            addresses = to.changes(batch)
+            yield cut(
+                batch, self.events(batch), topic=addresses.topic, partition=addresses.partitions, key=addresses.keys
+            )
 
 
 ONE_ROW: Final = Packing()
@@ -78,10 +80,10 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
     code_rows = starts[1:] - 1
     single = len(starts) == len(batch) + 1
     if single or (partition is None and events.message_rows is None):
-        at = starts[:-1]
+        first_rows = starts[:-1]
         return PackedBatch(
             batch, starts, code_rows, events.changed, topic, partition,
-            None if key is None else key if single else key.take(pa.array(at)),
+            None if key is None else key if single else key.take(pa.array(first_rows)),
         )  # fmt: skip
     event = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     to = np.zeros(len(batch), dtype=np.int64) if partition is None else partition

@@ -59,9 +59,9 @@ class Topics:
         """A copy for a task that was set up when these tables existed."""
         return self
 
-    def of(self, at: TableId, pattern: str | None = None) -> str:
+    def of(self, table_id: TableId, pattern: str | None = None) -> str:
         """The topic of a table; without names, the topic of a statement that belongs to no table."""
-        name = fill(pattern or self.pattern, database=at.database, schema=at.schema, table=at.name)
+        name = fill(pattern or self.pattern, database=table_id.database, schema=table_id.schema, table=table_id.name)
         return name if self.case == "kept" else name.lower() if self.case == "lower" else name.upper()
 
     def partitions(self, topic: str) -> int | None:

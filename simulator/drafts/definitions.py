@@ -263,8 +263,8 @@ class _Reading:
             labels = list(self.types[name.lower()][1].labels)
             label = plain_text(self._word(read))
             where = read.one_of("BEFORE", "AFTER")
-            at = labels.index(plain_text(self._word(read))) + (where == "AFTER") if where else len(labels)
-            self._enum(name, [*labels[:at], label, *labels[at:]])
+            position = labels.index(plain_text(self._word(read))) + (where == "AFTER") if where else len(labels)
+            self._enum(name, [*labels[:position], label, *labels[position:]])
 
     def _domain(self, name: str, read: Reader) -> None:
         typed = self._type_text(read)
@@ -370,12 +370,12 @@ class _Reading:
         elif self._is_constraint(read):
             self._constraint(table, read, constraint)
         elif read.next is not None:
-            at = read.position
+            position = read.position
             name = self._column_name(read)
             if name in table.fields and (read.next is None or read.next.upper in _BEHIND_TYPE):
                 self._properties(table, name, read)  # Oracle's MODIFY
             else:
-                read.position = at
+                read.position = position
                 self._column(table, read)
 
     def _altered(self, table: Made, read: Reader) -> None:

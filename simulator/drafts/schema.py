@@ -306,8 +306,8 @@ def _what(error: SqlError, statement: str) -> tuple[str, int]:
     if error.key != SYNTAX_ERROR:
         return str(error).rstrip("."), 0
     near = str(error.facts[0])
-    at = statement.rfind(near) if near else len(statement)
-    return f"the syntax near {_quoted(near) if near else 'its end'}", statement.count("\n", 0, max(at, 0))
+    position = statement.rfind(near) if near else len(statement)
+    return f"the syntax near {_quoted(near) if near else 'its end'}", statement.count("\n", 0, max(position, 0))
 
 
 def _quoted(text: str) -> str:

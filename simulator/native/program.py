@@ -153,8 +153,8 @@ class Program:
     def run(self, starts: Int64s, separator: bytes, rows: int) -> int:
         """Opens runs over `rows` rows; pieces added until `close` are written for each row."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        count, at = len(starts) - 1, self._constant(separator)
-        opened = self._add(Kind.RUN, at, len(separator), _memory(starts), count, 0, rows, kept=starts)
+        count, constant = len(starts) - 1, self._constant(separator)
+        opened = self._add(Kind.RUN, constant, len(separator), _memory(starts), count, 0, rows, kept=starts)
         self._shares.append(self._shares[-1] * rows / max(count, 1))
         self._count(len(separator))
         return opened
@@ -162,8 +162,8 @@ class Program:
     def choice(self, slots: Int32s, otherwise: bytes = b"", *, member: bool = False) -> int:
         """Opens pieces for messages with a slot (not negative); until `close` rows are those of the slots."""
         kind = Kind.MEMBER if member else Kind.CHOICE
-        at = self._constant(otherwise)
-        opened = self._add(kind, at, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
+        constant = self._constant(otherwise)
+        opened = self._add(kind, constant, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
         self._count(len(otherwise))
         self._shares.append(self._shares[-1] * np.count_nonzero(slots >= 0) / max(len(slots), 1))
         return opened
@@ -283,8 +283,8 @@ def lines(values: pa.Array) -> memoryview:
     _, offsets, data = values.buffers()
     begins = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
     room = np.empty(int(begins[-1] - begins[0]) + len(values) + LINE_ROOM, dtype=np.uint8)
-    at, size = (0, 0) if data is None else (data.address, data.size)
-    written = LIBRARY.cdcsim_lines(at, size, _memory(begins), len(values), _memory(room), len(room))
+    address, size = (0, 0) if data is None else (data.address, data.size)
+    written = LIBRARY.cdcsim_lines(address, size, _memory(begins), len(values), _memory(room), len(room))
     assert written >= 0, "offsets outside of the data"
     return room[:written].data
 

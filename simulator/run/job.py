@@ -258,8 +258,8 @@ class Job:
         """The messages of a batch one by one, with the steps of their turns."""
         container = self.codec.layout.container
         reader = None if container is None else container.decoded
-        for at in range(0, len(batch), SINGLE_MESSAGES):
-            part = batch.slice(at, SINGLE_MESSAGES)
+        for start in range(0, len(batch), SINGLE_MESSAGES):
+            part = batch.slice(start, SINGLE_MESSAGES)
             turns = part["turn"].to_numpy()[part["phase"].to_numpy() == 1]
             yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()), reader)
 

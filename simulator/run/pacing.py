@@ -119,16 +119,16 @@ class Shape(Pace):
         return np.array([seconds for seconds, _ in self.points])
 
     def _area(self, seconds: float) -> float:
-        at = int(np.searchsorted(self._times, seconds, side="right")) - 1
-        if at < 0:
+        index = int(np.searchsorted(self._times, seconds, side="right")) - 1
+        if index < 0:
             return seconds * self.points[0][1]
-        begin, rate = self.points[at]
+        begin, rate = self.points[index]
         passed = seconds - begin
         slope = 0.0
-        if at + 1 < len(self.points):
-            end, following = self.points[at + 1]
+        if index + 1 < len(self.points):
+            end, following = self.points[index + 1]
             slope = (following - rate) / (end - begin)
-        return self._areas[at] + rate * passed + slope * passed * passed / 2
+        return self._areas[index] + rate * passed + slope * passed * passed / 2
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def _shape(form: str, text: str) -> Shape:
         period = parse_time(time)
         if shape.lower() == "steps":
             steps = list(enumerate(rates.split(",")))
-            return _pace([(at * period, rate) for number, rate in steps for at in (number, number + 1)])
+            return _pace([(index * period, rate) for number, rate in steps for index in (number, number + 1)])
         low, high = rates.split("..")
         pace = _pace([(0.0, low), (period, high)])
         if pace.points[0][1] <= pace.points[1][1]:

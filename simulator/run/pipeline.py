@@ -387,27 +387,27 @@ class Run:
             self._turns_begun = True
         counts = np.cumsum(_amounts(messages, clock.pace.unit)) + clock.sent
         turns = np.asarray(messages["turn"])
-        at, noted, end = 0, 0, len(messages)
-        while at < end:
+        start, noted, end = 0, 0, len(messages)
+        while start < end:
             if not self._ended and (self.stop or self._time_is_up()):
                 self._ended = True
-                border = self.plan.border(int(turns[at - 1]) + 1) if at else int(turns[0])
+                border = self.plan.border(int(turns[start - 1]) + 1) if start else int(turns[0])
                 end = int(np.searchsorted(turns, border))
                 continue
             allowed = clock.allowed(self.elapsed)
             upto = end if self._ended else min(int(np.searchsorted(counts, allowed, side="right")), end)
-            if upto > at:
+            if upto > start:
                 if self.resumed is not None and upto > noted:
                     soon = clock.wanted(self.elapsed + NOTE_SECONDS)
                     later = max(upto, min(int(np.searchsorted(counts, soon, side="right")), end))
                     self.resumed.sending(messages.slice(noted, later - noted), self.sink)
                     noted = later
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
-                part = messages.slice(at, upto - at)
-                self._deliver(part, due=clock.due(counts[at:upto]), whole=whole)
+                part = messages.slice(start, upto - start)
+                self._deliver(part, due=clock.due(counts[start:upto]), whole=whole)
                 clock.send(int(counts[upto - 1]), self.elapsed)
-                at = upto
-            if at < end:
+                start = upto
+            if start < end:
                 self.sink.poll()
                 time.sleep(TICK_SECONDS)
         return end

@@ -88,11 +88,11 @@ class Plan:
         """The same turns in growing blocks, for a caller that waits for the first message: `turns` first, then twice as
         many each time, up to `step`."""
         for block in self.blocks():
-            at = block.first
-            while (stop := self.border(at + turns)) < block.stop:
-                yield TurnBlock(block.number, at, stop)
-                at, turns = stop, 2 * turns
-            yield TurnBlock(block.number, at, block.stop)
+            turn = block.first
+            while (stop := self.border(turn + turns)) < block.stop:
+                yield TurnBlock(block.number, turn, stop)
+                turn, turns = stop, 2 * turns
+            yield TurnBlock(block.number, turn, block.stop)
 
     def all_blocks(self) -> Iterator[SnapshotBlock | TurnBlock]:
         """The blocks of the snapshot, then those of the stream."""
@@ -113,9 +113,9 @@ class Plan:
         while left > 0 and (numbers := range(number, number + wave if end is None else min(number + wave, end))):
             done = np.cumsum(list(self.count(numbers) if changes_of is None else changes_of(numbers)))
             if done[-1] >= left:
-                at = int(np.searchsorted(done, left))
-                rest = left - (int(done[at - 1]) if at else 0)
-                return replace(self, stop=self._stop_in(self.block(numbers[at]), rest), changes=None)
+                index = int(np.searchsorted(done, left))
+                rest = left - (int(done[index - 1]) if index else 0)
+                return replace(self, stop=self._stop_in(self.block(numbers[index]), rest), changes=None)
             left, number, wave = left - int(done[-1]), numbers.stop, min(2 * wave, most)
         if left > 0:
             self.check_reach()
@@ -138,15 +138,15 @@ class Plan:
             self.stream.count(self.reach, self.stream.border(self.reach + 1))
 
     def _whole_blocks(self) -> Iterator[TurnBlock]:
-        at = self.first
+        turn = self.first
         for number in count(self.first // self.step):
-            if self.stop is not None and at >= self.stop:
+            if self.stop is not None and turn >= self.stop:
                 return
             block = self.block(number)
-            if block.stop > at:
+            if block.stop > turn:
                 yield block
-                at = block.stop
-            elif self.reach is not None and at >= self.reach:
+                turn = block.stop
+            elif self.reach is not None and turn >= self.reach:
                 self.check_reach()
 
     def _stop_in(self, block: TurnBlock, changes: int) -> int:

@@ -53,8 +53,8 @@ class Lines:
         if values.null_count:
             values = values.fill_null(b"null")
         count = max(1, SLICE_BYTES * len(values) // max(values.nbytes, 1))
-        for at in range(0, len(values), count):
-            part = values.slice(at, count)
+        for start in range(0, len(values), count):
+            part = values.slice(start, count)
             if compiled():
                 yield lines(part)
                 continue

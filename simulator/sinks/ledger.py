@@ -69,8 +69,8 @@ class Parcel:
         return len(self.rows)
 
     def __contains__(self, row: int) -> bool:
-        at = int(np.searchsorted(self.rows, row))
-        return at < len(self.rows) and int(self.rows[at]) == row
+        index = int(np.searchsorted(self.rows, row))
+        return index < len(self.rows) and int(self.rows[index]) == row
 
     @property
     def end(self) -> int:
@@ -234,16 +234,16 @@ class Ledger:
         nothing."""
         with self._lock:
             account = self._accounts[parcel.topic, parcel.partition]
-            at = bisect_left(account.failed, number)
-            if account.failed[at : at + 1] == [number]:
+            index = bisect_left(account.failed, number)
+            if account.failed[index : index + 1] == [number]:
                 return
-            account.failed.insert(at, number)
+            account.failed.insert(index, number)
             self.failed += 1
             if number < account.done:  # it was counted as delivered
                 self.delivered -= 1
                 self.delivered_changes -= parcel.changes(number, number + 1)
             key = parcel.order_key(number)
-            if at == 0:
+            if index == 0:
                 account.gap = key, parcel.before(number)
             if self._failure is None or (dropped, key) < self._failure[0]:
                 where = f"topic {parcel.topic!r} partition {parcel.partition}"

@@ -80,7 +80,7 @@ def rows(columns: Sequence[pa.Array], table: Table, images: Images) -> Iterator[
 
 
 def _changes(batch: ChangeBatch, images: Images, schema: pa.Schema) -> pa.RecordBatch:
-    count, at = len(batch), batch.envelope
+    count, envelope = len(batch), batch.envelope
     struct = schema.field("after").type
     before = batch.before and [batch.full_before(i) for i in range(len(batch.table.columns))]
     values = {
@@ -96,9 +96,11 @@ def _changes(batch: ChangeBatch, images: Images, schema: pa.Schema) -> pa.Record
     columns = {
         **filled,
         "op": pa.array([batch.kind.name] * count),
-        "position": positions(pa.array(np.full(count, at.phase)), pa.array(at.turn), pa.array(at.ordinal)),
-        "transaction": pa.array(at.txn),
-        "committed_at": pa.array(at.event_ms, pa.timestamp("ms", "UTC")).cast(STAMP),
+        "position": positions(
+            pa.array(np.full(count, envelope.phase)), pa.array(envelope.turn), pa.array(envelope.ordinal)
+        ),
+        "transaction": pa.array(envelope.txn),
+        "committed_at": pa.array(envelope.event_ms, pa.timestamp("ms", "UTC")).cast(STAMP),
         "sql": pa.nulls(count, pa.string()),
     }
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
@@ -119,5 +121,5 @@ def _schema_change(event: SchemaChange, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    for at in range(0, len(batch), BATCH_ROWS):
-        yield batch.slice(at, BATCH_ROWS)
+    for start in range(0, len(batch), BATCH_ROWS):
+        yield batch.slice(start, BATCH_ROWS)

@@ -115,9 +115,9 @@ def with_setting(script: Script, setting: str) -> Script:
         )
     if key != "start":
         raise UsageError(f"--set {setting}: {script.file} is a SQL script, which has no such keys; edit it.")
-    if at := script.meta("at"):
+    if noted := script.meta("at"):
         raise UsageError(
-            f"--set {setting}: {script.file}:{at.line}: -- @at says when it happens; leave one of them out."
+            f"--set {setting}: {script.file}:{noted.line}: -- @at says when it happens; leave one of them out."
         )
     return replace(script, parts=(Meta("at", value, 0), *script.parts))
 

@@ -191,12 +191,12 @@ def _day_offset(zone: str, day: int) -> int:
 
 
 def _offset_at(rules: ZoneInfo, second: int) -> int:
-    at = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=second)
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=second)
     try:
-        offset = at.astimezone(rules).utcoffset()
+        offset = moment.astimezone(rules).utcoffset()
     except OverflowError:
         # at the ends of the calendar
-        offset = at.replace(tzinfo=rules).utcoffset()
+        offset = moment.replace(tzinfo=rules).utcoffset()
     assert offset is not None
     return round(offset.total_seconds()) * 1_000_000
 

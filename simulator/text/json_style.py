@@ -150,7 +150,7 @@ def escaped_piece(piece: Piece, style: Style) -> Piece:
 
 @lru_cache(maxsize=64)
 def _escaped_table(table: bytes, style: str) -> Cells:
-    rows = (table[at : at + 8] for at in range(0, len(table), 8))
+    rows = (table[start : start + 8] for start in range(0, len(table), 8))
     return cells(row[: row[7]].decode().translate(STYLES[style].table) for row in rows)
 
 

@@ -23,7 +23,7 @@ def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
     """Yields the changes of a batch, with the columns that the log holds. `texts`: values are texts, as this system's
     client prints them."""
     batch = logged_columns(batch)
-    count, at = len(batch), batch.envelope
+    count, envelope = len(batch), batch.envelope
     columns = batch.table.columns
     after = [None] * count if batch.after is None else _rows(columns, batch.after, texts)
     before: Sequence[Row | None] = [None] * count
@@ -31,7 +31,7 @@ def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
         logged = [i for i, old in enumerate(batch.before) if old is not ABSENT]
         before = _rows([columns[i] for i in logged], [batch.full_before(i) for i in logged], texts)
     for row in range(count):
-        order = OrderKey(at.phase, int(at.turn[row]), int(at.ordinal[row]))
+        order = OrderKey(envelope.phase, int(envelope.turn[row]), int(envelope.ordinal[row]))
         yield RowChange(order, batch.kind, batch.table.id, batch.table.primary_key, before[row], after[row])
 
 

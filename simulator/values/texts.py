@@ -114,6 +114,6 @@ def uuid(draws: Bits) -> pa.Array:
     digits = np.empty((len(draws), 32), dtype=np.uint8)
     digits[:, 0::2], digits[:, 1::2] = _HEX[octets >> 4], _HEX[octets & 15]
     out = np.full((len(draws), 36), ord("-"), dtype=np.uint8)
-    for start, end, at in ((0, 8, 0), (8, 12, 9), (12, 16, 14), (16, 20, 19), (20, 32, 24)):
-        out[:, at : at + end - start] = digits[:, start:end]
+    for start, end, position in ((0, 8, 0), (8, 12, 9), (12, 16, 14), (16, 20, 19), (20, 32, 24)):
+        out[:, position : position + end - start] = digits[:, start:end]
     return _strings(out.ravel(), np.full(len(draws), 36, dtype=np.int64), pa.string())

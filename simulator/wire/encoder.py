@@ -137,8 +137,8 @@ class Encoder:
                 return [lead, *values]
             values = join(values, len(packed.changes))
         if not packed.single:
-            at = packed.starts[:-1]
-            values = values.take(pa.array(at)) if isinstance(values, pa.Array) else values[at]
+            first_rows = packed.starts[:-1]
+            values = values.take(pa.array(first_rows)) if isinstance(values, pa.Array) else values[first_rows]
         return [lead, values] if isinstance(values, pa.Array) else number_pieces(lead, values)
 
     # ------------------------------------------------------------------------------------------------- single events

@@ -98,7 +98,7 @@ class Images:
 
     def codes(self, cells: Cells) -> list[Piece]:
         image = self.batch.image()
-        at = None if self.packed.single else pa.array(self.packed.code_rows)
+        code_rows = None if self.packed.single else pa.array(self.packed.code_rows)
         names, values = self.table.quoted, list[list[Piece]]()
         order = self.written.order(self.table.names, len(self.table.names))
         for i in order:
@@ -106,7 +106,7 @@ class Images:
             values.append(
                 [cell.constant]
                 if cell.constant is not None
-                else [(cell.piece or cell.text)(decoded(image[i] if at is None else image[i].take(at)))]
+                else [(cell.piece or cell.text)(decoded(image[i] if code_rows is None else image[i].take(code_rows)))]
             )
         return object_pieces([names[i] for i in order], values)
 

@@ -22,6 +22,10 @@ class Single:
         return ()
 
     def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
-        at = batch.table.id
-        text = None if self.text is None else fill(self.text, database=at.database, schema=at.schema, table=at.name)
+        table_id = batch.table.id
+        text = (
+            None
+            if self.text is None
+            else fill(self.text, database=table_id.database, schema=table_id.schema, table=table_id.name)
+        )
         return Spread(np.full(len(batch), self.number), text)

@@ -28,8 +28,8 @@ class RuleTopics(Topics):
     rule: Callable[[str, str], str] | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def of(self, at: TableId, pattern: str | None = None) -> str:
-        return (self.rule(at.database, at.name) if self.rule else "") or super().of(at, pattern)
+    def of(self, table_id: TableId, pattern: str | None = None) -> str:
+        return (self.rule(table_id.database, table_id.name) if self.rule else "") or super().of(table_id, pattern)
 
     def partitions(self, topic: str) -> int | None:
         return self.counts.get(topic)

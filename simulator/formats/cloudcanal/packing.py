@@ -84,8 +84,8 @@ class Batches(Packing):
             [np.searchsorted(borders, batch.envelope.turn, side="right") for batch in batches],
             [batch.envelope.event_ms // self.window_ms for batch in batches],
         )
-        for batch, run, at in zip(batches, numbers, addressed, strict=True):
-            yield shared(batch, run, at, self.rows)
+        for batch, run, addresses in zip(batches, numbers, addressed, strict=True):
+            yield shared(batch, run, addresses, self.rows)
 
 
 def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
@@ -132,8 +132,8 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
     topic = np.repeat([topics[each.topic] for each in to], sizes)
     partition = np.concatenate(
         [
-            np.zeros(n, dtype=np.int64) if at.partitions is None else at.partitions
-            for at, n in zip(to, sizes, strict=True)
+            np.zeros(n, dtype=np.int64) if addresses.partitions is None else addresses.partitions
+            for addresses, n in zip(to, sizes, strict=True)
         ]
     )
     number = np.repeat(np.arange(len(batches)), sizes)
@@ -167,7 +167,7 @@ def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBat
     first[grouped] = grouped[starts][np.cumsum(starts) - 1]
     order = np.argsort(first, kind="stable")
     begin = np.append(np.flatnonzero(np.diff(first[order], prepend=-1)), count)
-    at, last = order[begin[:-1]], order[begin[1:] - 1]
+    first, last = order[begin[:-1]], order[begin[1:] - 1]
     back = np.argsort(order, kind="stable")
     changed = None
     if batch.kind is UPDATE:
@@ -183,6 +183,6 @@ def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBat
         begin[1:] - 1,
         changed,
         to.topic,
-        None if to.partitions is None else to.partitions[at],
-        None if to.keys is None else to.keys.take(pa.array(at)),
+        None if to.partitions is None else to.partitions[first],
+        None if to.keys is None else to.keys.take(pa.array(first)),
     )

@@ -50,11 +50,11 @@ class TableTopics(Topics):
         """The topics by the pattern of `--to`, which applies to all tables."""
         return replace(self, pattern=pattern, case="kept", mapped=None) if pattern else self
 
-    def of(self, at: TableId, pattern: str | None = None) -> str:
+    def of(self, table_id: TableId, pattern: str | None = None) -> str:
         pattern = pattern or self.pattern
-        if "{table}" in pattern and (not at.name or (self.mapped is not None and at not in self.mapped)):
+        if "{table}" in pattern and (not table_id.name or (self.mapped is not None and table_id not in self.mapped)):
             return self.default
-        return super().of(at, pattern)
+        return super().of(table_id, pattern)
 
 
 def default_rule(*, schemas: bool, dots: bool) -> str:

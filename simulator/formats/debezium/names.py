@@ -38,8 +38,10 @@ def avro_name(name: str) -> str:
 class TableTopics(Topics):
     """A topic for each table."""
 
-    def of(self, at: TableId, pattern: str | None = None) -> str:
-        return sanitised(fill(pattern or self.pattern, database=at.database, schema=at.schema, table=at.name))
+    def of(self, table_id: TableId, pattern: str | None = None) -> str:
+        return sanitised(
+            fill(pattern or self.pattern, database=table_id.database, schema=table_id.schema, table=table_id.name)
+        )
 
 
 @dataclass(frozen=True)

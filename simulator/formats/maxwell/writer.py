@@ -154,7 +154,7 @@ class MaxwellWriter:
 
     def statement(self, event: SchemaChange) -> str:
         """The JSON of a DDL statement."""
-        options, log, at = self.settings.options, self.settings.source.log, entry(event)
+        options, log, log_entry = self.settings.options, self.settings.source.log, entry(event)
         assert isinstance(log, MysqlLog)
         members = {
             **change(event, stored=is_repeated(event)),
@@ -162,9 +162,9 @@ class MaxwellWriter:
             "sql": event.sql,
         }
         if options.output_binlog_position:
-            members["position"] = log.position(at)[0].as_py()
+            members["position"] = log.position(log_entry)[0].as_py()
         if options.output_gtid_position:
-            members["gtid"] = log.gtid_set(at)[0].as_py()
+            members["gtid"] = log.gtid_set(log_entry)[0].as_py()
         if options.output_schema_id:
             members["schema_id"] = 1 + max(table.version for table in (event.before, event.after) if table)
         return json_text(members, JACKSON_BYTES)

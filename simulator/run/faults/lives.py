@@ -95,17 +95,17 @@ class Lives:
             if ending is not None and first <= ending.end.turn < stop:
                 yield ending
 
-    def _number_at(self, at: OrderKey) -> int:
+    def _number_at(self, key: OrderKey) -> int:
         """Number of the life that goes on at a key."""
         if self._faults.places:
             ends = [
-                n for n in range(1, len(self._faults.places) + 1) if (e := self.ending(n)) is not None and e.end <= at
+                n for n in range(1, len(self._faults.places) + 1) if (e := self.ending(n)) is not None and e.end <= key
             ]
             return max(ends, default=0)
-        latest = max(at.turn, 0) // self._turns + 1
+        latest = max(key.turn, 0) // self._turns + 1
         for number in range(latest, max(0, latest - MOST_BACK), -1):
             ending = self.ending(number)
-            if ending is not None and ending.end <= at:
+            if ending is not None and ending.end <= key:
                 return number
         return 0
 

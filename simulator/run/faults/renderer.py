@@ -122,11 +122,11 @@ class FaultyRenderer(Renderer):
         return replace(stamped, envelope=replace(envelope, write_ms=written, life=self._lifetime.life))
 
     def _written(self, envelope: Any) -> Ints:
-        at = self._lifetime
+        lifetime = self._lifetime
         written: Ints = envelope.write_ms
-        if at.restart_ms:
-            behind = np.maximum(envelope.event_ms - at.begin_ms, 0) // CATCH_UP
-            written = np.maximum(written, at.restart_ms + behind)
+        if lifetime.restart_ms:
+            behind = np.maximum(envelope.event_ms - lifetime.begin_ms, 0) // CATCH_UP
+            written = np.maximum(written, lifetime.restart_ms + behind)
         return self._skewed(written, envelope.turn)
 
     def _skewed(self, written: Ints, turn: Ints) -> Ints:
@@ -143,9 +143,9 @@ class FaultyRenderer(Renderer):
         if not event.order.phase:
             return event
         if write_ms is None:
-            at, written = self._lifetime, event.write_ms
-            if at.restart_ms:
-                written = max(written, at.restart_ms + max(0, event.event_ms - at.begin_ms) // CATCH_UP)
+            lifetime, written = self._lifetime, event.write_ms
+            if lifetime.restart_ms:
+                written = max(written, lifetime.restart_ms + max(0, event.event_ms - lifetime.begin_ms) // CATCH_UP)
             one = np.array([written], dtype=np.int64)
             event = replace(event, write_ms=int(self._skewed(one, np.array([event.order.turn], dtype=np.int64))[0]))
         return replace(event, life=self._lifetime.life)

@@ -96,20 +96,20 @@ class SharedMemory:
         buffers = [pa.py_buffer(each.raw()) for each in pickled]
         room = pa.py_buffer(self._slots[slot]).address if slot in self._slots else None
         made = [each.size > 0 and each.address == room for each in buffers]
-        at = sum(_aligned(each.size) for each, there in zip(buffers, made, strict=True) if there)
+        offset = sum(_aligned(each.size) for each, there in zip(buffers, made, strict=True) if there)
         arrays = list[tuple[int, int]]()
         for each, there in zip(buffers, made, strict=True):
-            begin = 0 if there else at
+            begin = 0 if there else offset
             arrays.append((begin, begin + each.size))
             if not there:
-                self._copy(each, slot * SLOT_BYTES + at)
-                at += _aligned(each.size)
+                self._copy(each, slot * SLOT_BYTES + offset)
+                offset += _aligned(each.size)
         return Stored(head, arrays)
 
-    def _copy(self, array: pa.Buffer, at: int) -> None:
+    def _copy(self, array: pa.Buffer, offset: int) -> None:
         view, done = memoryview(array), 0
         while done < len(view):
-            done += os.pwrite(self.file, view[done:], at + done)
+            done += os.pwrite(self.file, view[done:], offset + done)
 
 
 class _Use:

@@ -35,8 +35,8 @@ class Latencies:
 
     def __call__(self, seconds: Any) -> None:
         if len(seconds):
-            at = np.searchsorted(EDGES, seconds, side="right") - 1
-            self._counts += np.bincount(np.maximum(at, 0), minlength=len(EDGES))
+            index = np.searchsorted(EDGES, seconds, side="right") - 1
+            self._counts += np.bincount(np.maximum(index, 0), minlength=len(EDGES))
             self.most = max(self.most, float(seconds.max()))
 
     def percentiles(self) -> dict[str, float]:
@@ -47,8 +47,8 @@ class Latencies:
         done = np.cumsum(self._counts)
         found = {}
         for percent in (50, 90, 99, 99.9):
-            at = int(np.searchsorted(done, total * percent / 100))
-            edge = EDGES[min(at + 1, len(EDGES) - 1)]
+            index = int(np.searchsorted(done, total * percent / 100))
+            edge = EDGES[min(index + 1, len(EDGES) - 1)]
             found[f"p{percent:g}"] = round(min(float(edge), self.most) * 1000, 3)
         return {**found, "max": round(self.most * 1000, 3)}
 

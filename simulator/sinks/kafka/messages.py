@@ -64,13 +64,13 @@ class Outgoing:
         starts = np.cumsum(counts) - counts
         arguments = np.zeros(int(counts.sum()), library.ARGUMENT)
         for number, (kind, a, b) in enumerate(fixed):
-            at = starts + number
-            arguments["kind"][at], arguments["a"][at], arguments["b"][at] = kind, a, b
+            positions = starts + number
+            arguments["kind"][positions], arguments["a"][positions], arguments["b"][positions] = kind, a, b
         if headers is not None:
             before = np.cumsum(headers.counts) - headers.counts
-            at = np.repeat(starts + len(fixed) - before, headers.counts) + np.arange(len(headers.names))
-            arguments["kind"][at], arguments["a"][at] = library.HEADER, headers.names
-            arguments["b"][at], arguments["c"][at] = headers.values.addresses, headers.values.sizes
+            positions = np.repeat(starts + len(fixed) - before, headers.counts) + np.arange(len(headers.names))
+            arguments["kind"][positions], arguments["a"][positions] = library.HEADER, headers.names
+            arguments["b"][positions], arguments["c"][positions] = headers.values.addresses, headers.values.sizes
         return arguments, counts
 
 

@@ -200,15 +200,15 @@ def stored_messages(data: bytes, name: str) -> Iterator[tuple[int, bytes, dict[b
     while start < len(data):
         (size, magic) = struct.unpack_from(">ii", data, start)
         offset, _, flags = struct.unpack_from(">qqi", data, start + 20)
-        at = start + 48  # behind the time of birth
-        at += (20 if flags & BORN_ON_V6 else 8) + 8
-        at += (20 if flags & STORED_ON_V6 else 8) + 12
-        (length,) = struct.unpack_from(">i", data, at)
-        body = data[at + 4 : at + 4 + length]
-        at += 4 + length
-        at += 1 + data[at] if magic == SHORT_TOPIC else 2 + int.from_bytes(data[at : at + 2])
-        (length,) = struct.unpack_from(">h", data, at)
-        pairs = data[at + 2 : at + 2 + length].split(VALUE_END)
+        cursor = start + 48  # behind the time of birth
+        cursor += (20 if flags & BORN_ON_V6 else 8) + 8
+        cursor += (20 if flags & STORED_ON_V6 else 8) + 12
+        (length,) = struct.unpack_from(">i", data, cursor)
+        body = data[cursor + 4 : cursor + 4 + length]
+        cursor += 4 + length
+        cursor += 1 + data[cursor] if magic == SHORT_TOPIC else 2 + int.from_bytes(data[cursor : cursor + 2])
+        (length,) = struct.unpack_from(">h", data, cursor)
+        pairs = data[cursor + 2 : cursor + 2 + length].split(VALUE_END)
         if flags & COMPRESSED:
             if (kind := COMPRESSION.get(flags >> 8 & 7)) != "zlib":
                 raise SinkError(f"{name}: a body is compressed with {kind}; messages of cdcsim are with zlib.")

@@ -216,7 +216,7 @@ class RocketmqSink(Sink):
 
     def _deliver(self, sender: Sender, chunk: Chunk) -> None:
         """Sends a chunk's messages in order, each until it is stored or another attempt cannot help."""
-        parcel, queue, at = chunk.parcel, chunk.queue, 0
+        parcel, queue, first = chunk.parcel, chunk.queue, 0
         end, refusal = 0, ""
         try:
             while end < len(chunk.messages):
@@ -227,38 +227,38 @@ class RocketmqSink(Sink):
         broken_at: float | None = None
         attempt = 0
         uncounted = False  # whether a request may have arrived, and the next one does not count as repeated yet
-        while at < end and not self._stopping.is_set():
+        while first < end and not self._stopping.is_set():
             try:
                 if uncounted:
-                    count = sender.count(chunk.messages[at:end])
+                    count = sender.count(chunk.messages[first:end])
                     self.ledger.repeat({(parcel.topic, parcel.partition): count})
                     uncounted = False
-                count = sender.send(queue, chunk.messages[at:end])
+                count = sender.send(queue, chunk.messages[first:end])
             except SimulatorError as error:
-                end, refusal = at, str(error)
+                end, refusal = first, str(error)
             except Unexplained:
                 uncounted = True
             except (OSError, Refusal) as error:
                 reason = words(error) if isinstance(error, OSError) else str(error)
                 if isinstance(error, Refusal) and error.code in REMEDIES:
-                    end, refusal = at, f"the broker refused it: {reason}{REMEDIES[error.code]}"
+                    end, refusal = first, f"the broker refused it: {reason}{REMEDIES[error.code]}"
                     break
                 self._trouble = f"{self.cluster}: {reason}"
                 uncounted = uncounted or not _not_stored(error)
                 broken_at = time.monotonic() if broken_at is None else broken_at
                 if time.monotonic() - broken_at > self.url.outage_secs:
-                    end, refusal = at, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
+                    end, refusal = first, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
                     break
                 self._stopping.wait(BACK_OFF_SECS[min(attempt, len(BACK_OFF_SECS) - 1)])
                 queue, attempt = self.cluster.found_again(queue), attempt + 1
             else:
-                at += count
+                first += count
                 uncounted = False
                 if broken_at is not None:
                     self._trouble, broken_at, attempt = None, None, 0
-                self.ledger.acknowledge(parcel.topic, parcel.partition, chunk.number + at)
-        if refusal and at == end:
-            self.ledger.fail(parcel, chunk.number + at, refusal)
+                self.ledger.acknowledge(parcel.topic, parcel.partition, chunk.number + first)
+        if refusal and first == end:
+            self.ledger.fail(parcel, chunk.number + first, refusal)
             self._stopping.set()
 
 

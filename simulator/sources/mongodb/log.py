@@ -24,7 +24,7 @@ class MongodbLog(Log):
 
     one_a_transaction = True
 
-    def cluster_times(self, at: Entries) -> tuple[Ints, Ints]:
+    def cluster_times(self, entries: Entries) -> tuple[Ints, Ints]:
         """(seconds, ordinal) of each entry in the oplog, from the commit time and the number in its second.
 
         Ordinals begin with 1 in each second and have gaps; a second that has more changes than numbers runs over into
@@ -36,15 +36,15 @@ class MongodbLog(Log):
         >>> [numbers.tolist() for numbers in MongodbLog().cluster_times(at)]
         [[1714557600, 1714557600], [1, 3]]
         """
-        numbers = at.event_ms // 1000 * SECOND_NUMBERS + at.in_second
+        numbers = entries.event_ms // 1000 * SECOND_NUMBERS + entries.in_second
         return numbers // SECOND_NUMBERS, numbers % SECOND_NUMBERS + 1
 
-    def number(self, at: Entries) -> Ints:
+    def number(self, entries: Entries) -> Ints:
         """The cluster time as BSON keeps it: seconds in the upper 32 bits, the ordinal in the lower ones."""
-        seconds, ordinals = self.cluster_times(at)
+        seconds, ordinals = self.cluster_times(entries)
         return (seconds << 32) + ordinals
 
-    def position(self, at: Entries) -> pa.Array:
+    def position(self, entries: Entries) -> pa.Array:
         """`1714557600:8`."""
-        seconds, ordinals = self.cluster_times(at)
-        return join([pa.array(seconds), ":", pa.array(ordinals)], len(at.txn))
+        seconds, ordinals = self.cluster_times(entries)
+        return join([pa.array(seconds), ":", pa.array(ordinals)], len(entries.txn))

@@ -69,8 +69,8 @@ class _Reader:
         self.text, self.tokens, self.index = text, tokens, 0
 
     def problem(self) -> ValueError:
-        at = self.tokens[self.index] if self.index < len(self.tokens) else "its end"
-        return ValueError(f"{self.text!r} is not a geometry such as POINT(1 2): it goes wrong at {at}")
+        token = self.tokens[self.index] if self.index < len(self.tokens) else "its end"
+        return ValueError(f"{self.text!r} is not a geometry such as POINT(1 2): it goes wrong at {token}")
 
     def peek(self) -> str:
         return self.tokens[self.index] if self.index < len(self.tokens) else ""
@@ -156,37 +156,37 @@ def to_text(stored: bytes) -> str:
     return f"SRID={srid};{text}" if srid else text
 
 
-def _show(data: bytes, at: int, *, with_name: bool = True) -> tuple[str, int]:
-    number = struct.unpack_from("<I", data, at + 1)[0]
-    at += 5
+def _show(data: bytes, offset: int, *, with_name: bool = True) -> tuple[str, int]:
+    number = struct.unpack_from("<I", data, offset + 1)[0]
+    offset += 5
     if number == KINDS["point"]:
-        text, at = _show_point(data, at)
+        text, offset = _show_point(data, offset)
         text = f"({text})"
     elif number == KINDS["linestring"]:
-        text, at = _show_list(data, at, _show_point)
+        text, offset = _show_list(data, offset, _show_point)
     elif number == KINDS["polygon"]:
-        text, at = _show_list(data, at, lambda d, a: _show_list(d, a, _show_point))
+        text, offset = _show_list(data, offset, lambda d, a: _show_list(d, a, _show_point))
     elif number == KINDS["geometrycollection"]:
-        text, at = _show_list(data, at, _show)
+        text, offset = _show_list(data, offset, _show)
         text = " EMPTY" if text == "()" else text
     else:
-        text, at = _show_list(data, at, lambda d, a: _show(d, a, with_name=False))
-    return (NAMES[number].upper() if with_name else "") + text, at
+        text, offset = _show_list(data, offset, lambda d, a: _show(d, a, with_name=False))
+    return (NAMES[number].upper() if with_name else "") + text, offset
 
 
-def _show_point(data: bytes, at: int) -> tuple[str, int]:
-    x, y = struct.unpack_from("<dd", data, at)
-    return f"{plain_double(x)} {plain_double(y)}", at + 16
+def _show_point(data: bytes, offset: int) -> tuple[str, int]:
+    x, y = struct.unpack_from("<dd", data, offset)
+    return f"{plain_double(x)} {plain_double(y)}", offset + 16
 
 
-def _show_list(data: bytes, at: int, part: Callable[[bytes, int], tuple[str, int]]) -> tuple[str, int]:
-    count = struct.unpack_from("<I", data, at)[0]
-    at += 4
+def _show_list(data: bytes, offset: int, part: Callable[[bytes, int], tuple[str, int]]) -> tuple[str, int]:
+    count = struct.unpack_from("<I", data, offset)[0]
+    offset += 4
     parts = []
     for _ in range(count):
-        text, at = part(data, at)
+        text, offset = part(data, offset)
         parts.append(text)
-    return f"({','.join(parts)})", at
+    return f"({','.join(parts)})", offset
 
 
 def swapped(stored: bytes) -> bytes:
@@ -200,24 +200,24 @@ def swapped(stored: bytes) -> bytes:
     return bytes(out)
 
 
-def _swap(data: bytearray, at: int) -> int:
-    number = struct.unpack_from("<I", data, at + 1)[0]
-    at += 5
+def _swap(data: bytearray, offset: int) -> int:
+    number = struct.unpack_from("<I", data, offset + 1)[0]
+    offset += 5
     if number == KINDS["point"]:
-        return _swap_points(data, at, 1)
-    count = struct.unpack_from("<I", data, at)[0]
+        return _swap_points(data, offset, 1)
+    count = struct.unpack_from("<I", data, offset)[0]
     if number == KINDS["linestring"]:
-        return _swap_points(data, at + 4, count)
-    at += 4
+        return _swap_points(data, offset + 4, count)
+    offset += 4
     for _ in range(count):
         if number == KINDS["polygon"]:
-            at = _swap_points(data, at + 4, struct.unpack_from("<I", data, at)[0])
+            offset = _swap_points(data, offset + 4, struct.unpack_from("<I", data, offset)[0])
         else:
-            at = _swap(data, at)
-    return at
+            offset = _swap(data, offset)
+    return offset
 
 
-def _swap_points(data: bytearray, at: int, count: int) -> int:
-    for offset in range(at, at + 16 * count, 16):
+def _swap_points(data: bytearray, start: int, count: int) -> int:
+    for offset in range(start, start + 16 * count, 16):
         data[offset : offset + 16] = data[offset + 8 : offset + 16] + data[offset : offset + 8]
-    return at + 16 * count
+    return start + 16 * count

@@ -28,13 +28,13 @@ ROW_BYTES: Final = 64
 class OceanbaseLog(Log):
     """The commit log of a tenant."""
 
-    def redo_lsn(self, at: Entries) -> Ints:
+    def redo_lsn(self, entries: Entries) -> Ints:
         """The offset of each entry in its log stream, in bytes."""
-        inside = spread(np.maximum(at.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
-        return FIRST_LSN + at.txn * TRANSACTION_BYTES + inside
+        inside = spread(np.maximum(entries.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
+        return FIRST_LSN + entries.txn * TRANSACTION_BYTES + inside
 
-    def transaction_id(self, at: Entries) -> pa.Array:
-        return text(FIRST_TRANSACTION_ID + at.txn)
+    def transaction_id(self, entries: Entries) -> pa.Array:
+        return text(FIRST_TRANSACTION_ID + entries.txn)
 
 
 class OceanbaseMysqlLog(OceanbaseLog, MysqlLog):
@@ -44,5 +44,5 @@ class OceanbaseMysqlLog(OceanbaseLog, MysqlLog):
 class OceanbaseOracleLog(OceanbaseLog, OracleLog):
     """Log of a tenant in Oracle mode, which also has SCNs."""
 
-    def xid(self, at: Entries) -> pa.Array:
-        return self.transaction_id(at)
+    def xid(self, entries: Entries) -> pa.Array:
+        return self.transaction_id(entries)

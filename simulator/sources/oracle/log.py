@@ -26,7 +26,7 @@ FIRST_SEQUENCE: Final = 411_499
 class OracleLog(Log):
     """SCNs: a transaction's changes follow its start, and its commit has the last SCN of its share."""
 
-    def number(self, at: Entries) -> Ints:
+    def number(self, entries: Entries) -> Ints:
         """The SCN of each entry.
 
         >>> zero = np.zeros(4, dtype=np.int64)
@@ -34,19 +34,19 @@ class OracleLog(Log):
         [14589000000000, 14589000000001, 14589000000062, 14589000000063]
         """
         last = SCN_PER_TRANSACTION - 1
-        inside = np.where((at.seq > at.size) & (at.seq > 0), last, np.clip(at.seq, 0, last - 1))
-        scn: Ints = FIRST_SCN + at.txn * SCN_PER_TRANSACTION + inside
+        inside = np.where((entries.seq > entries.size) & (entries.seq > 0), last, np.clip(entries.seq, 0, last - 1))
+        scn: Ints = FIRST_SCN + entries.txn * SCN_PER_TRANSACTION + inside
         return scn
 
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, entries: Entries) -> pa.Array:
         """`usn.slot.sequence`, as V$TRANSACTION counts them: `7.0.411499`."""
-        usn, slot, sequence = map(pa.array, _transaction(at.txn))
-        return join([usn, ".", slot, ".", sequence], len(at.txn))
+        usn, slot, sequence = map(pa.array, _transaction(entries.txn))
+        return join([usn, ".", slot, ".", sequence], len(entries.txn))
 
-    def xid(self, at: Entries) -> pa.Array:
+    def xid(self, entries: Entries) -> pa.Array:
         """The same as 16 hexadecimal digits in lower case, the RAW(8) that LogMiner shows as XID: usn and slot in two
         bytes each, the sequence in four, low bytes first."""
-        usn, slot, sequence = _transaction(at.txn)
+        usn, slot, sequence = _transaction(entries.txn)
         number = (usn << 48) | (slot << 32) | sequence
         raw = number.astype(np.int64).view(np.uint8).reshape(-1, 8)[:, [6, 7, 4, 5, 0, 1, 2, 3]]
         octets = pa.Array.from_buffers(pa.binary(8), len(raw), [None, pa.py_buffer(np.ascontiguousarray(raw))])

@@ -27,34 +27,34 @@ _XIDS: Final = (1 << 32) - _LEAST_XID
 class PostgresqlLog(Log):
     """Log sequence numbers; a transaction's commit has the last record of its share."""
 
-    def number(self, at: Entries) -> Ints:
+    def number(self, entries: Entries) -> Ints:
         """The LSN of each entry, as the number that PostgreSQL keeps: the server's own where it is known."""
-        if at.header is not None:
-            pairs = zip(at.header, np.maximum(at.seq, 0).tolist(), strict=True)
+        if entries.header is not None:
+            pairs = zip(entries.header, np.maximum(entries.seq, 0).tolist(), strict=True)
             return np.array([header.lsns[min(seq, len(header.lsns) - 1)] for header, seq in pairs], dtype=np.int64)
         commit = TRANSACTION_BYTES - RECORD_BYTES
-        inside = spread(np.maximum(at.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
-        inside = np.where((at.seq > at.size) & (at.seq > 0), commit, np.minimum(inside, commit - 1))
-        lsn: Ints = FIRST_LSN + at.txn * TRANSACTION_BYTES + inside
+        inside = spread(np.maximum(entries.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
+        inside = np.where((entries.seq > entries.size) & (entries.seq > 0), commit, np.minimum(inside, commit - 1))
+        lsn: Ints = FIRST_LSN + entries.txn * TRANSACTION_BYTES + inside
         return lsn
 
-    def position(self, at: Entries) -> pa.Array:
+    def position(self, entries: Entries) -> pa.Array:
         """`16/B374D848`."""
-        return lsn_text(self.number(at))
+        return lsn_text(self.number(entries))
 
-    def xid(self, at: Entries) -> Ints:
+    def xid(self, entries: Entries) -> Ints:
         """The number of each transaction, 32 bits wide: after the last one it begins anew at 3.
 
         >>> txn = np.array([0, 1, 4294966561, 4294966565])
         >>> PostgresqlLog().xid(Entries(txn, txn, txn, txn, txn)).tolist()
         [731, 732, 4294967292, 3]
         """
-        if at.header is not None:
-            return np.array([header.xid for header in at.header], dtype=np.int64)
-        return _LEAST_XID + (FIRST_XID - _LEAST_XID + at.txn) % _XIDS
+        if entries.header is not None:
+            return np.array([header.xid for header in entries.header], dtype=np.int64)
+        return _LEAST_XID + (FIRST_XID - _LEAST_XID + entries.txn) % _XIDS
 
-    def transaction_id(self, at: Entries) -> pa.Array:
-        return text(self.xid(at))
+    def transaction_id(self, entries: Entries) -> pa.Array:
+        return text(self.xid(entries))
 
 
 def lsn_text(numbers: Ints) -> pa.Array:

@@ -21,31 +21,31 @@ RECORD_BITS: Final = 15
 class SqlserverLog(Log):
     """Log sequence numbers; a transaction's commit has the record behind its last change."""
 
-    def parts(self, at: Entries) -> tuple[Ints, Ints, Ints]:
+    def parts(self, entries: Entries) -> tuple[Ints, Ints, Ints]:
         """The three numbers of each LSN: file, block, record. As ten bytes they are 4, 4 and 2, big-endian."""
-        seq = np.maximum(at.seq, 0)
-        file = FIRST_FILE + (at.txn >> FILE_BITS)
-        block = ((at.txn & ((1 << FILE_BITS) - 1)) << BLOCK_BITS) + (seq >> RECORD_BITS)
+        seq = np.maximum(entries.seq, 0)
+        file = FIRST_FILE + (entries.txn >> FILE_BITS)
+        block = ((entries.txn & ((1 << FILE_BITS) - 1)) << BLOCK_BITS) + (seq >> RECORD_BITS)
         return file, block, seq & ((1 << RECORD_BITS) - 1)
 
-    def number(self, at: Entries) -> Ints:
-        file, block, record = self.parts(at)
+    def number(self, entries: Entries) -> Ints:
+        file, block, record = self.parts(entries)
         number: Ints = (file << 48) + (block << 16) + record
         return number
 
-    def position(self, at: Entries) -> pa.Array:
+    def position(self, entries: Entries) -> pa.Array:
         """`0000002a:000001c8:0003`.
 
         >>> seven, zero = np.array([7, 7]), np.zeros(2, dtype=np.int64)
         >>> SqlserverLog().position(Entries(seven, np.array([1, 2]), zero + 1, zero, zero)).to_pylist()
         ['0000002a:00007000:0001', '0000002a:00007000:0002']
         """
-        file, block, record = self.parts(at)
+        file, block, record = self.parts(entries)
         return _hexadecimal([(file, 8), (block, 8), (record, 4)])
 
-    def transaction_id(self, at: Entries) -> pa.Array:
+    def transaction_id(self, entries: Entries) -> pa.Array:
         """As fn_dblog shows it: `0000:00000394`."""
-        return _hexadecimal([(at.txn >> 32, 4), (at.txn & 0xFFFFFFFF, 8)])
+        return _hexadecimal([(entries.txn >> 32, 4), (entries.txn & 0xFFFFFFFF, 8)])
 
 
 def _hexadecimal(parts: list[tuple[Ints, int]]) -> pa.Array:

@@ -31,25 +31,25 @@ def well_known(stored: bytes, kind: str) -> tuple[int, str]:
     (0, 'POINT(3 4)')
     """
     srid, _, properties = _HEADER.unpack_from(stored)
-    at = _HEADER.size
+    offset = _HEADER.size
     count = {_SINGLE_POINT: 1, _SINGLE_LINE: 2}.get(properties & (_SINGLE_POINT | _SINGLE_LINE), 0)
     single = count > 0
     if not single:
-        (count,) = struct.unpack_from("<I", stored, at)
-        at += 4
-    pairs = list(struct.iter_unpack("<dd", stored[at : at + 16 * count]))
+        (count,) = struct.unpack_from("<I", stored, offset)
+        offset += 4
+    pairs = list(struct.iter_unpack("<dd", stored[offset : offset + 16 * count]))
     points = [f"{plain_double(x)} {plain_double(y)}" for x, y in (p[::-1] if kind == "geography" else p for p in pairs)]
     if single:
         return srid, f"{_NAMES[count]}({','.join(points)})"
-    figures, at = _rows(stored, at + 16 * count, struct.Struct("<BI"))
-    shapes, _ = _rows(stored, at, struct.Struct("<iiB"))
+    figures, offset = _rows(stored, offset + 16 * count, struct.Struct("<BI"))
+    shapes, _ = _rows(stored, offset, struct.Struct("<iiB"))
     return srid, _shown(0, points, [figure[1] for figure in figures], shapes, named=True)
 
 
-def _rows(stored: bytes, at: int, row: struct.Struct) -> tuple[list[tuple[int, ...]], int]:
-    (count,) = struct.unpack_from("<I", stored, at)
-    end = at + 4 + count * row.size
-    return list(row.iter_unpack(stored[at + 4 : end])), end
+def _rows(stored: bytes, offset: int, row: struct.Struct) -> tuple[list[tuple[int, ...]], int]:
+    (count,) = struct.unpack_from("<I", stored, offset)
+    end = offset + 4 + count * row.size
+    return list(row.iter_unpack(stored[offset + 4 : end])), end
 
 
 def _shown(place: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool) -> str:

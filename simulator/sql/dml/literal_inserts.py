@@ -102,16 +102,16 @@ def _positions(definition: Definition, columns: str | None) -> list[int]:
     return positions
 
 
-def _rows(text: str, at: int) -> list[list[Any]] | None:
+def _rows(text: str, position: int) -> list[list[Any]] | None:
     """The rows of literals from offset `at` to the end of the statement; None if anything else occurs."""
-    if not text.startswith("(", at):
+    if not text.startswith("(", position):
         return None
-    at += 1
+    position += 1
     rows: list[list[Any]] = []
     row: list[Any] = []
     match_value, match_between = _VALUE.match, _BETWEEN.match
     while True:
-        match = match_value(text, at)
+        match = match_value(text, position)
         if match is None:
             return None
         integer, text_value, null, decimal, quoted, default, digits, raw, mark = match.groups()
@@ -132,14 +132,14 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
             row.append(Raw(bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))))
         elif raw is not None:
             row.append(raw_bytes(unquote(raw)))
-        at = match.end()
+        position = match.end()
         if mark == ",":
             continue
         rows.append(row)
         row = []
-        between = match_between(text, at)
+        between = match_between(text, position)
         if between is None:
             return None
         if between[1] is None:
             return rows
-        at = between.end()
+        position = between.end()

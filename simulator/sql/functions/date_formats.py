@@ -115,17 +115,17 @@ def _formatted(datetime: Temporal, format: str, hours: int) -> str:
                 return f"{week_and_year(datetime, 2 if letter == 'X' else 3)[1]:04}"
         return letter
 
-    out, at = "", 0
-    while at < len(format):
-        if format[at] == "%" and at + 1 < len(format):
-            part_text = part(format[at + 1])
+    out, position = "", 0
+    while position < len(format):
+        if format[position] == "%" and position + 1 < len(format):
+            part_text = part(format[position + 1])
             if part_text is None:
                 return None  # type: ignore[return-value]
             out += part_text
-            at += 2
+            position += 2
         else:
-            out += format[at]
-            at += 1
+            out += format[position]
+            position += 1
     return out
 
 
@@ -142,10 +142,10 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
     """A date, a time, or both, depending on the specifiers of the format."""
     pattern, letters = "", ""
     expanded = text_of(format).replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p")
-    at = 0
-    while at < len(expanded):
-        if expanded[at] == "%" and at + 1 < len(expanded):
-            letter = expanded[at + 1]
+    position = 0
+    while position < len(expanded):
+        if expanded[position] == "%" and position + 1 < len(expanded):
+            letter = expanded[position + 1]
             if letter in "UuVvXxw":
                 raise Unsupported(f"STR_TO_DATE with %{letter}")
             if letter in _PATTERNS:
@@ -153,13 +153,13 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
                 letters += letter
             else:
                 pattern += re.escape(letter)
-            at += 2
-        elif expanded[at].isspace():
+            position += 2
+        elif expanded[position].isspace():
             pattern += r"\s*"
-            at += 1
+            position += 1
         else:
-            pattern += r"\s*" + re.escape(expanded[at])
-            at += 1
+            pattern += r"\s*" + re.escape(expanded[position])
+            position += 1
     text = text_of(value)
     match = re.match(pattern, text, re.IGNORECASE)
     result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters)

@@ -137,10 +137,10 @@ class Alteration:
                 pass
             else:
                 field = column(words, self.context, items)
-                at = len(self.definition.fields)
+                position = len(self.definition.fields)
                 if not several:
-                    at = self._new_position(at)
-                self._insert(at, field, -1)
+                    position = self._new_position(position)
+                self._insert(position, field, -1)
                 self._touched.add(field.name.lower())
             if not several or words.take(")"):
                 break
@@ -149,18 +149,18 @@ class Alteration:
         self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
 
-    def _new_position(self, at: int) -> int:
+    def _new_position(self, position: int) -> int:
         words = self.words
         if words.take("FIRST"):
             return 0
         if words.take("AFTER"):
             return self._find(words.name()) + 1
-        return at
+        return position
 
-    def _insert(self, at: int, field: Field, origin: int) -> None:
+    def _insert(self, position: int, field: Field, origin: int) -> None:
         fields = list(self.definition.fields)
-        fields.insert(at, field)
-        self.origins.insert(at, origin)
+        fields.insert(position, field)
+        self.origins.insert(position, origin)
         self.definition = replace(self.definition, fields=tuple(fields))
 
     def _find(self, name: str) -> int:

@@ -99,64 +99,64 @@ def split(script: str | bytes) -> Iterator[Statement | Meta]:
 
 def _lines(content: bytes) -> Iterator[str]:
     """The lines, decoded one by one; a dump may contain raw bytes of BLOBs."""
-    at = 0
-    while at <= len(content):
-        end = content.find(b"\n", at)
+    position = 0
+    while position <= len(content):
+        end = content.find(b"\n", position)
         end = len(content) if end < 0 else end
-        yield content[at:end].decode("utf-8", "surrogateescape")
-        at = end + 1
+        yield content[position:end].decode("utf-8", "surrogateescape")
+        position = end + 1
 
 
 def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta]:
     if not line and not state.buffer:
         return
-    at, end, blank_due = 0, len(line), False
-    while at < end:
+    position, end, blank_due = 0, len(line), False
+    while position < end:
         if blank_due:
-            if line[at] not in _BLANK:
+            if line[position] not in _BLANK:
                 state.add(" ", number)
             blank_due = False
         if state.comment:
-            close = line.find("*/", at)
+            close = line.find("*/", position)
             stop = end if close < 0 else close + 2
-            state.add(line[at:stop], number)
-            at = stop
+            state.add(line[position:stop], number)
+            position = stop
             if close >= 0:
                 state.comment, blank_due = False, True
             continue
-        if not state.quote and state.delimiter == ";" and (unmarked := _PLAIN.match(line, at, end)):
+        if not state.quote and state.delimiter == ";" and (unmarked := _PLAIN.match(line, position, end)):
             state.add(unmarked[0], number)
-            at = unmarked.end()
-            if at == end:
+            position = unmarked.end()
+            if position == end:
                 break
         pattern = _IN_QUOTES[state.quote] if state.quote else state.mark
-        match = pattern.search(line, at)
+        match = pattern.search(line, position)
         if match is None:
-            state.add(line[at:], number)
+            state.add(line[position:], number)
             break
         mark = match.start()
-        state.add(line[at:mark], number)
+        state.add(line[position:mark], number)
         text = match[0]
-        at = match.end()
+        position = match.end()
         if text == "\\":
             state.add(line[mark : mark + 2], number)
-            at = mark + 2
+            position = mark + 2
         elif state.quote:
             state.add(text, number)
             state.quote = ""
         elif text == state.delimiter:
-            while at < end and line[at] in _BLANK:
-                at += 1
-            if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
-                meta = META.match(line[at:])
+            while position < end and line[position] in _BLANK:
+                position += 1
+            if line.startswith("#", position) or re.match(r"--(?:\s|\Z)", line[position:]):
+                meta = META.match(line[position:])
                 if meta and is_meta(meta[1]):
                     statement = state.flush()
                     if statement is not None:
                         yield statement
                     yield Meta(meta[1], meta[2], number)
                     return
-                state.add(" " + line[at:], number)
-                at = end
+                state.add(" " + line[position:], number)
+                position = end
             statement = state.flush()
             if statement is not None:
                 yield statement

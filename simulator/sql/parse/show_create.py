@@ -196,10 +196,10 @@ def _key(key: Key) -> str:
     return f"{_KEYS[key.kind]} {'' if key.kind == 'primary' else quoted(key.name) + ' '}({parts})"
 
 
-def _foreign(link: ForeignKey, at: TableId) -> str:
+def _foreign(link: ForeignKey, table_id: TableId) -> str:
     columns, parents = (",".join(map(quoted, names)) for names in (link.columns, link.parent_columns))
     parent = quoted(link.parent.name)
-    if link.parent.database != at.database:
+    if link.parent.database != table_id.database:
         parent = f"{quoted(link.parent.database)}.{parent}"
     text = f"CONSTRAINT {quoted(link.name)} FOREIGN KEY ({columns}) REFERENCES {parent} ({parents})"
     for when, does in (("DELETE", link.on_delete), ("UPDATE", link.on_update)):

@@ -368,13 +368,13 @@ class Programs:
 def _with_values(text: str, frame: _Frame) -> str:
     """CALL p(a, b) with variables replaced by their values."""
     words = Reader(text)
-    out, at = "", 0
+    out, position = "", 0
     for word in words.words:
         if word.kind in ("word", "name") and word.value.lower() in frame.fields:
             name = word.value.lower()
-            out += text[at : word.start] + literal(frame.values[name], frame.fields[name]).sql("mysql")
-            at = word.end
-    return out + text[at:]
+            out += text[position : word.start] + literal(frame.values[name], frame.fields[name]).sql("mysql")
+            position = word.end
+    return out + text[position:]
 
 
 def without_into(words: Reader) -> tuple[str, list[str]]:

@@ -163,19 +163,19 @@ def sort_key(value: Any, collation: str) -> Any:
 @lru_cache(maxsize=1024)
 def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
     out: list[str] = []
-    at = 0
-    while at < len(pattern):
-        character = pattern[at]
-        if character == escape and at + 1 < len(pattern):
-            at += 1
-            out.append(re.escape(pattern[at]))
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == escape and position + 1 < len(pattern):
+            position += 1
+            out.append(re.escape(pattern[position]))
         elif character == "%":
             out.append(".*")
         elif character == "_":
             out.append(".")
         else:
             out.append(re.escape(character))
-        at += 1
+        position += 1
     return re.compile("".join(out), re.DOTALL)
 
 

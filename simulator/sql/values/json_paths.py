@@ -40,9 +40,9 @@ def legs_of(text: str) -> list[Leg]:
     if not path.startswith("$"):
         raise ValueError(text)
     legs: list[Leg] = []
-    at = 1
-    while at < len(path):
-        match = _LEG.match(path, at)
+    position = 1
+    while position < len(path):
+        match = _LEG.match(path, position)
         if not match:
             raise ValueError(text)
         below, quoted, name, any_member, any_cell, index, last = match.groups()
@@ -58,7 +58,7 @@ def legs_of(text: str) -> list[Leg]:
             legs.append(Cell(_index(index)))
         else:
             legs.append(json.loads(f'"{quoted}"') if quoted is not None else name)
-        at = match.end()
+        position = match.end()
     if legs and legs[-1] == Wildcard("below"):
         raise ValueError(text)
     return legs

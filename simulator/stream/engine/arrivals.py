@@ -82,8 +82,8 @@ class Arrivals:
         us += self._start
         week, rest = np.divmod(us, WEEK_US)
         clock = np.interp(rest, self._knots, np.arange(HOURS + 1) * float(HOUR_US))
-        at: Ints = np.floor(clock).astype(np.int64)
-        return at + week.astype(np.int64) * WEEK_US + MONDAY_US
+        seats: Ints = np.floor(clock).astype(np.int64)
+        return seats + week.astype(np.int64) * WEEK_US + MONDAY_US
 
     def turn_near(self, us: int) -> int:
         """About the first turn at or after a time."""

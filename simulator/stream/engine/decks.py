@@ -20,8 +20,8 @@ MOST_CARDS = 1 << 22
 def dealt(weights: Sequence[float] | npt.NDArray[np.float64], cards: int) -> Ints:
     """The number of each card's weight, in order: shares as close as whole cards can be."""
     ends = np.cumsum(np.asarray(weights, dtype=np.float64))
-    at = (np.arange(cards) + 0.5) / cards * ends[-1]
-    cards_of: Ints = np.minimum(np.searchsorted(ends, at, side="right"), len(ends) - 1).astype(np.int64)
+    middles = (np.arange(cards) + 0.5) / cards * ends[-1]
+    cards_of: Ints = np.minimum(np.searchsorted(ends, middles, side="right"), len(ends) - 1).astype(np.int64)
     return cards_of
 
 

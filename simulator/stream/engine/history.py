@@ -120,7 +120,7 @@ class Ticks:
             rows = np.zeros(len(self.span(table)), dtype=np.int64)
             for p in self._programs.get(table, ()):
                 program = self.plan.programs[p]
-                here = slice(*(int(at[p]) - self.span(table).start for at in (self.first, self.birth)))
+                here = slice(*(int(part[p]) - self.span(table).start for part in (self.first, self.birth)))
                 of_life = program.rows(table)
                 rows[here] = of_life[self.life_of_tick[self.first[p] : self.birth[p]]]
                 rows[here.stop] = of_life[0] if program.members[table].permanent else 0
@@ -151,19 +151,19 @@ class Ticks:
             sets[here + setting] = True
             last[born], sets[born] = birth, member.permanent
             per_cycle[p] = len(setting) if member.permanent else 0
-            at = slice(here, born)
+            part = slice(here, born)
             ticks = np.arange(birth - first)
             done = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
             if member.permanent:
                 # before the first setting of a cycle stands the last one of the cycle before
-                last[at] = first + setting[done - 1] if len(setting) else birth
-                back[at] = (done == 0) & bool(len(setting))
-                count[at] = done  # its first value came with its birth
+                last[part] = first + setting[done - 1] if len(setting) else birth
+                back[part] = (done == 0) & bool(len(setting))
+                count[part] = done  # its first value came with its birth
             elif len(setting):
-                last[at] = np.where(done > 0, first + setting[done - 1], -1)
+                last[part] = np.where(done > 0, first + setting[done - 1], -1)
                 # the insert is the value's first, number 0
                 inserted = inserts[np.maximum(np.searchsorted(inserts, ticks, side="right") - 1, 0)]
-                count[at] = done - 1 - np.searchsorted(setting, inserted)
+                count[part] = done - 1 - np.searchsorted(setting, inserted)
         signature = (span.start, tuple(x.tobytes() for x in (last, back, count, per_cycle, sets)))
         history = History(span.start, last, back, count, per_cycle, sets, bool(back.any()))
         return self._histories.setdefault(signature, history)

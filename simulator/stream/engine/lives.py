@@ -86,12 +86,12 @@ class _Deal:
 
     def steps(self, steps: Sequence[language.Step], path: tuple[str | int, ...], lives: list[list[Step]]) -> None:
         for s, step in enumerate(steps):
-            at = (*path, s)
+            path_of_step = (*path, s)
             low, high = step.times
             # how often each life takes it: not at all where chance says so
-            often = [low + i for i in self._hand([1.0] * (high - low + 1), lives, GOLDEN_MEAN, *at, "times")]
+            often = [low + i for i in self._hand([1.0] * (high - low + 1), lives, GOLDEN_MEAN, *path_of_step, "times")]
             if step.chance < 1:
-                taken = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *at, "chance")
+                taken = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *path_of_step, "chance")
                 often = [0 if skipped else n for n, skipped in zip(often, taken, strict=True)]
             for time in range(high):
                 these = [life for life, n in zip(lives, often, strict=True) if n > time]
@@ -100,10 +100,12 @@ class _Deal:
                     for life in these:
                         life.append(taken_step)
                 else:
-                    ways = self._hand([way.weight for way in step.either], these, GOLDEN_MEAN, *at, "either", time)
+                    ways = self._hand(
+                        [way.weight for way in step.either], these, GOLDEN_MEAN, *path_of_step, "either", time
+                    )
                     for w, way in enumerate(step.either):
                         chosen = [life for life, mine in zip(these, ways, strict=True) if mine == w]
-                        self.steps(way.steps, (*at, "either", w, time), chosen)
+                        self.steps(way.steps, (*path_of_step, "either", w, time), chosen)
 
     def _hand(self, weights: Sequence[float], lives: Sequence[list[Step]], mean: float, *what: object) -> list[int]:
         """The weight of each life, in the shares of the weights, also among lives that have done the same so far.

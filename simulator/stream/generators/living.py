@@ -39,8 +39,8 @@ class Deaths:
         dies_at = self._tick[tick - self._start]
         mortal = np.flatnonzero(dies_at >= 0)
         if len(mortal):
-            at = dies_at[mortal]
-            deaths[mortal] = self.ticks.turn(cohort[mortal], slot[mortal], cycle[mortal], at)
+            dying = dies_at[mortal]
+            deaths[mortal] = self.ticks.turn(cohort[mortal], slot[mortal], cycle[mortal], dying)
         return deaths
 
 
@@ -49,9 +49,9 @@ def _deleted_at(program: Program, table: str, first: int) -> Ints:
     deletes = program.by_tick(act.kind is DELETE and act.table == table for act in program.distinct_acts)
     ticks = np.flatnonzero(deletes)
     after = np.searchsorted(ticks, program.first_tick_of_life)
-    at = np.append(ticks, -1)[after]
-    same_life = program.first_tick_of_life[at] == program.first_tick_of_life
-    return np.where((at >= 0) & same_life, first + at, -1)
+    dying = np.append(ticks, -1)[after]
+    same_life = program.first_tick_of_life[dying] == program.first_tick_of_life
+    return np.where((dying >= 0) & same_life, first + dying, -1)
 
 
 class LivingRows:
@@ -136,14 +136,14 @@ class Current:
             place = self.traffic.places(cohort, slot, turns[chosen]) - 1
             of = np.full(len(slot), cohort, dtype=np.int64)
             now, step = ticks.cycle_and_step(of, place)
-            at = program.last_ticks[step] + ticks.first[number]
+            dying = program.last_ticks[step] + ticks.first[number]
             if program.members[self.table].permanent:
                 born = place < 0
-                tick[chosen] = np.where(born, ticks.birth[number], at)
+                tick[chosen] = np.where(born, ticks.birth[number], dying)
                 cycle[chosen] = np.where(born, -1, now)
             else:
-                same = ticks.life(of, slot, now, at) == rows.life[chosen]
-                tick[chosen] = np.where(same, at, tick[chosen])
+                same = ticks.life(of, slot, now, dying) == rows.life[chosen]
+                tick[chosen] = np.where(same, dying, tick[chosen])
                 cycle[chosen] = np.where(same, now, cycle[chosen])
         current = State(ticks, self.table, cohort=rows.cohort, slot=rows.slot, cycle=cycle, tick=tick, row=rows.row)
         current.identity = rows.identity

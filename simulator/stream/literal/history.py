@@ -64,7 +64,7 @@ class HistoryStream(LiteralStream):
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
         first = [turn for _, turn in self.steps]
-        return {turn: self.steps[at - 1][0] for turn in turns if (at := bisect_right(first, turn))}
+        return {turn: self.steps[number - 1][0] for turn in turns if (number := bisect_right(first, turn))}
 
     def create_table(self, table: Table, turn: int) -> str:
         """The server's own text, if `numbered_rows` has read one for this turn; else a text derived from the

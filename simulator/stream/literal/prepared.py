@@ -229,7 +229,7 @@ class _Preparation:
         several = isinstance(statement.where, list)
         conditions = statement.where if isinstance(statement.where, list) else [statement.where or {}]
         paths = tuple((*path, "where", k) if several else (*path, "where") for k in range(len(conditions)))
-        where = tuple(self._where(shape, at, row) for at, row in zip(paths, conditions, strict=True))
+        where = tuple(self._where(shape, key, row) for key, row in zip(paths, conditions, strict=True))
         to_set = None
         if statement.set is not None:
             to_set = self._cells(shape, (*path, "set"), statement.set)
@@ -252,7 +252,7 @@ class _Preparation:
             "insert",
             shape,
             path,
-            rows=tuple(self._row(shape, at, row) for at, row in zip(paths, rows, strict=True)),
+            rows=tuple(self._row(shape, key, row) for key, row in zip(paths, rows, strict=True)),
             paths=paths,
         )
 
@@ -296,9 +296,9 @@ class _Preparation:
     def _created(self, table: Table) -> Shape:
         for column in table.columns:
             if all(column.field not in spec.columns for spec in self.loaded.spec.tables.values()):
-                at: Key = ("tables", table.id.name, "key")
+                key: Key = ("tables", table.id.name, "key")
                 self.loaded.fail(
-                    at, f"a script on {self.source.title} wants a key of one column, which becomes its {column.name}"
+                    key, f"a script on {self.source.title} wants a key of one column, which becomes its {column.name}"
                 )
         literals = tuple(Literals(column.type) for column in table.columns)
         self.literals += literals
@@ -389,11 +389,11 @@ class _Preparation:
     def _database(self, path: Key, change: ScriptedChange) -> Change:
         name = change.create_database or change.drop_database or ""
         creates = change.create_database is not None
-        at = (*path, change.change)
+        key = (*path, change.change)
         if creates and name in self.databases:
-            self.loaded.fail(at, f"a database {name!r} is there already")
+            self.loaded.fail(key, f"a database {name!r} is there already")
         if not creates and name not in self.databases:
-            unknown(self.loaded, at, "database", name, self.databases)
+            unknown(self.loaded, key, "database", name, self.databases)
         applied = tables.apply(self.loaded, path, None, change, self.source)
         gone = [
             table for table, shape in self.current.items() if not creates and self.source.is_in(name, shape.table.id)

@@ -157,33 +157,33 @@ def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
 
 def _expanded(data: Any, names: Sequence[str | int]) -> Iterator[tuple[str | int, ...]]:
     """Paths in which `*` is replaced by each key or index; of tables by those of the short form."""
-    at: Any = data
+    part: Any = data
     for depth, name in enumerate(names):
-        if name == ANY and not has(at, ANY):
-            keys = list(at) if isinstance(at, Mapping) else list(range(len(at))) if isinstance(at, list) else []
+        if name == ANY and not has(part, ANY):
+            keys = list(part) if isinstance(part, Mapping) else list(range(len(part))) if isinstance(part, list) else []
             short = tuple(names[:depth]) == ("tables",)
             for key in keys:
-                if not short or has(at[key], "rows"):
-                    yield from ((*names[:depth], key, *rest) for rest in _expanded(at[key], names[depth + 1 :]))
+                if not short or has(part[key], "rows"):
+                    yield from ((*names[:depth], key, *rest) for rest in _expanded(part[key], names[depth + 1 :]))
             return
-        at = at[name] if has(at, name) else None
+        part = part[name] if has(part, name) else None
     yield tuple(names)
 
 
 def _put(data: Mapping, setting: str, path: Sequence[str | int], value: Any) -> None:
     *above, last = path
-    at: Any = data
+    part: Any = data
     for depth, name in enumerate(above):
-        if not has(at, name):
-            keys = list(at) if isinstance(at, Mapping) else []
+        if not has(part, name):
+            keys = list(part) if isinstance(part, Mapping) else []
             hint = did_you_mean(str(name), keys, f" It has {', '.join(keys)}." if keys else "")
             raise UsageError(f"--set {setting}: there is no {dotted(tuple(path[: depth + 1]))}.{hint}")
-        at = at[name]
-    if isinstance(at, Mapping) and isinstance(last, str):
-        at.lines.setdefault(last, max(data.lines.values(), default=1))
-    elif not has(at, last):
+        part = part[name]
+    if isinstance(part, Mapping) and isinstance(last, str):
+        part.lines.setdefault(last, max(data.lines.values(), default=1))
+    elif not has(part, last):
         raise UsageError(f"--set {setting}: there is no {dotted(tuple(path))}.")
-    at[last] = value
+    part[last] = value
 
 
 def _siblings(path: Path) -> list[Path]:

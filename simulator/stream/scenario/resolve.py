@@ -150,15 +150,17 @@ def _fields(
                 after = current[name] = changes[-1].after
                 if change.add_column is not None:
                     new = change.add_column
-                    at = (*path, "add_column")
+                    where_key = (*path, "add_column")
                     if new.name in fields[name]:
-                        loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; choose another name")
-                    column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
+                        loaded.fail(
+                            (*where_key, "name"), f"{name} had a column {new.name!r} before; choose another name"
+                        )
+                    column = tables.find_column(loaded, (*where_key, "name"), after, new.name, source)
                     default = new.default if source.ddl.fills_columns else None
                     fields[name][new.name] = Field(
-                        name, column, new.column, (*at, "column"), since=change.at, added_default=default
+                        name, column, new.column, (*where_key, "column"), since=change.at, added_default=default
                     )
-                    literals(loaded, (*at, "default"), [new.default], column.type, source)
+                    literals(loaded, (*where_key, "default"), [new.default], column.type, source)
                 elif change.drop_column is not None:
                     before = tables.find_column(loaded, path, _before(applied), change.drop_column.column, source).field
                     _check_dropped(loaded, (*path, "drop_column", "column"), name, before)

@@ -89,7 +89,7 @@ class Connector(ABC):
         """Values of the connector's own members of `source`."""
 
     @abstractmethod
-    def source_us(self, entries: Any) -> Any:
+    def source_us(self, event_ms: Any) -> Any:
         """The time at the source in microseconds, from milliseconds."""
 
     @abstractmethod

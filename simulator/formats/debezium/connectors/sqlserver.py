@@ -50,8 +50,8 @@ class SqlserverConnector(RelationalConnector):
             ("event_serial_no", optional(INT64)),
         )
 
-    def source_us(self, entries: Any) -> Any:
-        return entries * 1000
+    def source_us(self, event_ms: Any) -> Any:
+        return event_ms * 1000
 
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))

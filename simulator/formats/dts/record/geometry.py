@@ -32,22 +32,22 @@ def well_known_binary(stored: bytes, *, latitude_first: bool) -> bytes:
         return _header(_POINT) + _point(_points(stored, 6, 1, latitude_first)[0])
     if flags & _SINGLE_LINE:
         return _line(_points(stored, 6, 2, latitude_first), header=True)
-    at = 6
-    (count,) = struct.unpack_from("<I", stored, at)
-    points = _points(stored, at + 4, count, latitude_first)
-    at += 4 + 16 * count
-    (count,) = struct.unpack_from("<I", stored, at)
-    firsts = [struct.unpack_from("<BI", stored, at + 4 + 5 * i)[1] for i in range(count)]
-    at += 4 + 5 * count
-    (count,) = struct.unpack_from("<I", stored, at)
-    shapes = [struct.unpack_from("<iiB", stored, at + 4 + 9 * i) for i in range(count)]
+    offset = 6
+    (count,) = struct.unpack_from("<I", stored, offset)
+    points = _points(stored, offset + 4, count, latitude_first)
+    offset += 4 + 16 * count
+    (count,) = struct.unpack_from("<I", stored, offset)
+    firsts = [struct.unpack_from("<BI", stored, offset + 4 + 5 * i)[1] for i in range(count)]
+    offset += 4 + 5 * count
+    (count,) = struct.unpack_from("<I", stored, offset)
+    shapes = [struct.unpack_from("<iiB", stored, offset + 4 + 9 * i) for i in range(count)]
     ends = [*firsts[1:], len(points)][: len(firsts)]
     figures = [points[first:end] for first, end in zip(firsts, ends, strict=True)]
     return _shape(0, shapes, figures)
 
 
-def _points(stored: bytes, at: int, count: int, latitude_first: bool) -> list[Point]:
-    pairs = struct.iter_unpack("<dd", stored[at : at + 16 * count])
+def _points(stored: bytes, offset: int, count: int, latitude_first: bool) -> list[Point]:
+    pairs = struct.iter_unpack("<dd", stored[offset : offset + 16 * count])
     return [(b, a) if latitude_first else (a, b) for a, b in pairs]
 
 

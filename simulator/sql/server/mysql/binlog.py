@@ -97,11 +97,11 @@ class Bytes:
     """A reader of bytes."""
 
     raw: bytes
-    at: int = 0
+    position: int = 0
 
     def take(self, count: int) -> bytes:
-        self.at += count
-        return self.raw[self.at - count : self.at]
+        self.position += count
+        return self.raw[self.position - count : self.position]
 
     def number(self, count: int, *, signed: bool = False) -> int:
         return int.from_bytes(self.take(count), "little", signed=signed)

@@ -24,29 +24,29 @@ def document(raw: bytes) -> Any:
     return _value(raw[0], raw, 1)
 
 
-def _value(code: int, raw: bytes, at: int) -> Any:
+def _value(code: int, raw: bytes, offset: int) -> Any:
     if code < 4:
-        return _container(code, raw, at)
+        return _container(code, raw, offset)
     if code == 4:
-        return _LITERALS[raw[at]]
+        return _LITERALS[raw[offset]]
     if code in _NUMBERS:
-        return struct.unpack_from(_NUMBERS[code], raw, at)[0]
+        return struct.unpack_from(_NUMBERS[code], raw, offset)[0]
     if code == 12:
-        length, start = _length(raw, at)
+        length, start = _length(raw, offset)
         return raw[start : start + length].decode("utf-8", "surrogatepass")
-    length, start = _length(raw, at + 1)
-    return _opaque(raw[at], raw[start : start + length])
+    length, start = _length(raw, offset + 1)
+    return _opaque(raw[offset], raw[start : start + length])
 
 
-def _length(raw: bytes, at: int) -> tuple[int, int]:
+def _length(raw: bytes, offset: int) -> tuple[int, int]:
     """A length in groups of seven bits, and the offset after it."""
     length = shift = 0
     while True:
-        byte = raw[at]
+        byte = raw[offset]
         length |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
+        offset, shift = offset + 1, shift + 7
         if not byte & 0x80:
-            return length, at
+            return length, offset
 
 
 def _container(code: int, raw: bytes, start: int) -> Any:

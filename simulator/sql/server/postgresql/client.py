@@ -47,21 +47,21 @@ class MetaCommand(Statement):
 
 def split(script: str) -> Iterator[Statement | Meta]:
     """The statements, meta-commands and meta-comments of a script in order."""
-    at, line, start, start_line = 0, 1, -1, 0
+    position, line, start, start_line = 0, 1, -1, 0
     brackets = blocks = 0
-    while match := _TOKEN.match(script, at):
-        kind, text, begin = match.lastgroup, match[0], at
+    while match := _TOKEN.match(script, position):
+        kind, text, begin = match.lastgroup, match[0], position
         kind = "quoted" if kind == "tag" else kind
-        at, token_line = match.end(), line
+        position, token_line = match.end(), line
         if text == "/*":
-            at = _comment_end(script, at)
+            position = _comment_end(script, position)
         if kind == "comment" and start < 0:
-            meta = META.match(script[begin:at])
+            meta = META.match(script[begin:position])
             if meta and is_meta(meta[1]):
                 yield Meta(meta[1], meta[2], token_line)
         elif text == "\\" and kind == "mark":
-            at = len(script) if (end := script.find("\n", at)) < 0 else end
-            command = script[begin:at].strip()
+            position = len(script) if (end := script.find("\n", position)) < 0 else end
+            command = script[begin:position].strip()
             if not _PASSED_OVER.match(command):
                 yield MetaCommand.of(command, token_line)
         elif kind not in ("blank", "comment") and not (start < 0 and text == ";"):
@@ -74,26 +74,26 @@ def split(script: str) -> Iterator[Statement | Meta]:
                 statement = script[start:begin].strip()
                 start = -1
                 if _COPY.match(statement):
-                    at, data = _data(script, at)
+                    position, data = _data(script, position)
                     yield Copy(statement.encode("utf-8", "surrogateescape"), start_line, data)
                 else:
                     yield Statement.of(statement, start_line)
-        line += script.count("\n", begin, at)
+        line += script.count("\n", begin, position)
     if start >= 0:
         yield Statement.of(script[start:].strip(), start_line)
 
 
-def _comment_end(script: str, at: int) -> int:
+def _comment_end(script: str, position: int) -> int:
     """The offset after a comment, which may contain nested comments."""
     depth = 1
-    while depth and (match := _COMMENT_ENDS.search(script, at)):
+    while depth and (match := _COMMENT_ENDS.search(script, position)):
         depth += 1 if match[0] == "/*" else -1
-        at = match.end()
-    return len(script) if depth else at
+        position = match.end()
+    return len(script) if depth else position
 
 
-def _data(script: str, at: int) -> tuple[int, str]:
+def _data(script: str, position: int) -> tuple[int, str]:
     r"""The lines after a COPY up to `\.`, and the offset after them."""
-    begin = len(script) if (end := script.find("\n", at)) < 0 else end + 1
+    begin = len(script) if (end := script.find("\n", position)) < 0 else end + 1
     end_mark = _DATA_END.search(script, begin)
     return (len(script), script[begin:]) if end_mark is None else (end_mark.end(), script[begin : end_mark.start()])

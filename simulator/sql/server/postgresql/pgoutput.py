@@ -79,21 +79,21 @@ class _Reader:
     """A reader of a message, positioned after its first byte, which is its kind."""
 
     def __init__(self, raw: bytes) -> None:
-        self.raw, self.at = raw, 1
+        self.raw, self.position = raw, 1
 
     def number(self, code: str) -> Any:
-        (value,) = struct.unpack_from(f">{code}", self.raw, self.at)
-        self.at += struct.calcsize(code)
+        (value,) = struct.unpack_from(f">{code}", self.raw, self.position)
+        self.position += struct.calcsize(code)
         return value
 
     def name(self) -> str:
-        end = self.raw.index(0, self.at)
-        name, self.at = self.raw[self.at : end].decode(), end + 1
+        end = self.raw.index(0, self.position)
+        name, self.position = self.raw[self.position : end].decode(), end + 1
         return name
 
     def byte(self) -> bytes:
-        self.at += 1
-        return self.raw[self.at - 1 : self.at]
+        self.position += 1
+        return self.raw[self.position - 1 : self.position]
 
     def row(self) -> tuple[Cell, ...]:
         return tuple([self._cell() for _ in range(self.number("H"))])
@@ -102,8 +102,8 @@ class _Reader:
         kind = self.byte()
         if kind == b"t":
             size = self.number("I")
-            self.at += size
-            return self.raw[self.at - size : self.at].decode()
+            self.position += size
+            return self.raw[self.position - size : self.position].decode()
         return None if kind == b"n" else UNCHANGED
 
 

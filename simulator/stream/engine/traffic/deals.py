@@ -58,9 +58,9 @@ class Deal:
         if self.single:
             return np.zeros(len(turns), dtype=np.int64), turns
         period, position = np.divmod(turns, self.period)
-        at = self._order(period), position
-        cohort = self._cohort[at].astype(np.int64)
-        return cohort, period * self.cards[cohort] + self._nth[at]
+        index = self._order(period), position
+        cohort = self._cohort[index].astype(np.int64)
+        return cohort, period * self.cards[cohort] + self._nth[index]
 
     def turns(self, cohort: Ints, nth: Ints) -> Ints:
         """The way back."""

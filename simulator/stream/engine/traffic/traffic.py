@@ -78,10 +78,10 @@ class Traffic:
         number, card = np.divmod(dealing, cards)
         group = position + self._turned(cohort, card, of.groups)
         group -= of.groups * (group >= of.groups)
-        at = start + self._order(cohort, group, number, of.groups) * cards + card
-        slot = self._seat[at] + of.turned(number)
+        index = start + self._order(cohort, group, number, of.groups) * cards + card
+        slot = self._seat[index] + of.turned(number)
         slot -= of.slots * (slot >= of.slots)
-        place = of.ahead(slot, number) + self._rank[at] + self._origin(cohort, slot, group, of)
+        place = of.ahead(slot, number) + self._rank[index] + self._origin(cohort, slot, group, of)
         return cohort, base + slot * of.groups + group, place
 
     def turns(self, cohort: Ints, slot: Ints, place: Ints) -> Ints:
@@ -163,9 +163,9 @@ class Traffic:
         turned = self._turned(cohorts, np.arange(cards), of.groups)
         steps = np.empty((ORDERS if circle.groups == 1 else 1, cards, circle.groups), dtype=np.int32)
         for order in range(max(len(steps), circle.groups)):
-            at = slice(start + order % ORDERS * cards, start + order % ORDERS * cards + cards)
+            index = slice(start + order % ORDERS * cards, start + order % ORDERS * cards + cards)
             group = 0 if circle.groups == 1 else order
-            step = (at_seat[self._seat[at]] + self._rank[at] + phases[group]) % circle.steps
+            step = (at_seat[self._seat[index]] + self._rank[index] + phases[group]) % circle.steps
             steps[order if circle.groups == 1 else 0, np.arange(cards), (group - turned) % circle.groups] = step
         return steps.ravel()
 

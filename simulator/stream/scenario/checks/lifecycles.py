@@ -153,19 +153,25 @@ class _Lifecycle:
     def _steps(self, steps: Sequence[Step], path: Key, branch: Branch, present: Rows, *, repeated: bool) -> None:
         """Walk through steps. `present` says of each table inserted so far whether the entity may still have rows."""
         for s, step in enumerate(steps):
-            at: Key = (*path, s)
+            step_path: Key = (*path, s)
             skipped = dict(present) if step.optional else None
-            inside = (*branch, at) if step.optional else branch
+            inside = (*branch, step_path) if step.optional else branch
             again = repeated or step.times[1] > 1
             for d, statement in enumerate(step.do):
                 self._statement(
-                    (*at, "do", d), step, statement, inside, present, first=at == self.first, repeated=again
+                    (*step_path, "do", d),
+                    step,
+                    statement,
+                    inside,
+                    present,
+                    first=step_path == self.first,
+                    repeated=again,
                 )
                 self.number += 1
             ends = [] if skipped is None else [skipped]
             for w, way in enumerate(step.either):
                 end = dict(present)
-                under: Key = (*at, "either", w)
+                under: Key = (*step_path, "either", w)
                 self._steps(way.steps, (*under, "steps"), (*inside, under), end, repeated=again)
                 ends.append(end)
             if step.do:
@@ -177,29 +183,31 @@ class _Lifecycle:
     ) -> None:
         loaded, table = self.loaded, statement.table
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
-        at = (*path, kind)
+        step_path = (*path, kind)
         if table not in loaded.spec.tables:
-            unknown(loaded, at, "table", table, loaded.spec.tables)
+            unknown(loaded, step_path, "table", table, loaded.spec.tables)
         if table in self.homes and table not in self.members:
             other = self.homes[table].lifecycle
             where = f"lifecycle {other!r}" if other else "its short form (rows)"
-            loaded.fail(at, f"{table!r} is changed by {where}; a table has one lifecycle")
+            loaded.fail(step_path, f"{table!r} is changed by {where}; a table has one lifecycle")
         if kind != "update" and repeated:
-            loaded.fail(at, "a step that may happen several times can only update")
+            loaded.fail(step_path, "a step that may happen several times can only update")
         if kind == "insert":
             self._insert(path, step, statement, branch, permanent=self.life.repeats and first)
             present[table] = True
             return
         home = self.members.get(table)
         if home is None:
-            loaded.fail(at, f"{table!r} has no rows yet: insert it in an earlier statement")
+            loaded.fail(step_path, f"{table!r} has no rows yet: insert it in an earlier statement")
         if not present.get(table, False):
-            loaded.fail(at, f"the rows of {table!r} are deleted already")
+            loaded.fail(step_path, f"the rows of {table!r} are deleted already")
         if self.life.repeats and first:
-            loaded.fail(at, "the first step of a lifecycle that repeats can only insert: its rows exist from the start")
+            loaded.fail(
+                step_path, "the first step of a lifecycle that repeats can only insert: its rows exist from the start"
+            )
         if kind == "delete":
             if home.permanent:
-                loaded.fail(at, f"the rows of {table!r} are permanent, since the lifecycle repeats")
+                loaded.fail(step_path, f"the rows of {table!r} are permanent, since the lifecycle repeats")
             home.deleted = self.number if home.deleted is None else home.deleted
             present[table] = False
             return
