@@ -142,9 +142,9 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
             yield Commit(at_s)
         elif code == _ROWS_QUERY:
             data.take(1)
-            yield Note(False, data.raw[data.at :].decode("utf-8", "surrogateescape"))
+            yield Note(False, data.raw[data.position :].decode("utf-8", "surrogateescape"))
         elif code == _ANNOTATE:
-            yield Note(True, data.raw[data.at :].decode("utf-8", "surrogateescape"))
+            yield Note(True, data.raw[data.position :].decode("utf-8", "surrogateescape"))
         elif code in _UNREAD:
             raise UsageError(f"the server logs with {_UNREAD[code]}, which is not read: turn it off.")
 
@@ -163,9 +163,9 @@ def _query(at_s: int, data: Bytes) -> Query:
     name = data.take(database).decode()
     data.take(1)
     values = dict.fromkeys(_FACT_BYTES, 0)
-    while facts.at < len(facts.raw) and (code := facts.number(1)) in _FACT_BYTES:
+    while facts.position < len(facts.raw) and (code := facts.number(1)) in _FACT_BYTES:
         values[code] = facts.number(facts.number(1) if code == _CATALOG else _FACT_BYTES[code])
-    sql = data.raw[data.at :].decode("utf-8", "surrogateescape")
+    sql = data.raw[data.position :].decode("utf-8", "surrogateescape")
     return Query(at_s, name, sql, thread, values[_SQL_MODE], values[_CHARSET] & 0xFFFF)
 
 
@@ -179,7 +179,7 @@ def _table_map(data: Bytes) -> TableMap:
     facts = Bytes(data.take(data.packed()))
     meta = tuple(_meta(code, facts) for code in types)
     nullable = tuple(data.bits(len(types)))
-    return TableMap(database, name, types, meta, nullable, data.raw[data.at :])
+    return TableMap(database, name, types, meta, nullable, data.raw[data.position :])
 
 
 # Metadata bytes of a type code; types of the second set have the high byte first.
@@ -200,4 +200,4 @@ def _rows(at_s: int, code: int, data: Bytes, tables: dict[int, TableMap]) -> Row
     count, kind = data.packed(), _ROWS[code]
     images = 2 if kind is UPDATE else 1
     logged = tuple(tuple(i for i, bit in enumerate(data.bits(count)) if bit) for _ in range(images))
-    return Rows(at_s, kind, tables[id], logged, data.raw[data.at :])
+    return Rows(at_s, kind, tables[id], logged, data.raw[data.position :])

@@ -24,7 +24,7 @@ def images(event: Rows, table: Table) -> list[tuple[tuple[Any, ...], ...]]:
     """The images of each row: before, after, or both. A cell is also None if the image lacks the column."""
     data = Bytes(event.body)
     rows = []
-    while data.at < len(data.raw):
+    while data.position < len(data.raw):
         rows.append(tuple(_image(data, event, table, logged) for logged in event.logged))
     return rows
 

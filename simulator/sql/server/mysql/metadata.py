@@ -65,7 +65,7 @@ def definition_of(map: TableMap, charsets: Mapping[int, str], *, mariadb: bool) 
 
 def _facts(map: TableMap) -> Iterator[tuple[int, bytes]]:
     data = Bytes(map.metadata)
-    while data.at < len(data.raw):
+    while data.position < len(data.raw):
         kind = data.number(1)
         yield kind, data.take(data.packed())
 
@@ -112,19 +112,19 @@ def _keys(facts: Mapping[int, bytes], names: list[str]) -> Iterator[Key]:
 
 def _texts(raw: bytes) -> Iterator[bytes]:
     data = Bytes(raw)
-    while data.at < len(raw):
+    while data.position < len(raw):
         yield data.take(data.packed())
 
 
 def _numbers(raw: bytes) -> Iterator[int]:
     data = Bytes(raw)
-    while data.at < len(raw):
+    while data.position < len(raw):
         yield data.packed()
 
 
 def _label_lists(raw: bytes) -> Iterator[list[bytes]]:
     data = Bytes(raw)
-    while data.at < len(raw):
+    while data.position < len(raw):
         yield [data.take(data.packed()) for _ in range(data.packed())]
 
 
