@@ -15,7 +15,8 @@ from native import native
 
 @dataclass(frozen=True)
 class Jars:
-    """The jars of one reader: `group:artifact:version` each, and nothing of what they depend on."""
+    """The jars of one reader: `group:artifact:version` each, some with `:classifier`, and nothing of what they depend
+    on."""
 
     name: str
     artifacts: tuple[str, ...]
@@ -24,9 +25,10 @@ class Jars:
         """A project that depends on these and on nothing else."""
         parts = []
         for artifact in self.artifacts:
-            group, name, version = map(escape, artifact.split(":"))
+            group, name, version, *classifiers = map(escape, artifact.split(":"))
             parts.append(
                 f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+                f"{''.join(f'<classifier>{classifier}</classifier>' for classifier in classifiers)}"
                 "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
                 "</dependency>"
             )

@@ -28,6 +28,8 @@ READERS: Final = {
     "gson": "Gson, 2.15.0",
     "driver": "MongoDB's BSON library, 4.11.1",
     "later": "MongoDB's BSON library, 5.14.0",
+    "paimon": "Paimon's CDC parser, 1.2.0",
+    "seatunnel": "SeaTunnel's `canal_json`, 2.3.8",
     "sink": "Debezium's JDBC sink, 3.6.0",
 }
 # Where captures lie, what made them, and the tests that give them again.
@@ -116,6 +118,16 @@ FAULTS: Final = (
         "a run sends again after a restart",
         "`verify --at-least-once` tells it from doubling",
         "brokers/test_topics_read_back.py::test_reading_takes_nothing_away",
+    ),
+    (
+        "released consumers over crashes of the product, failovers, late partitions",
+        "Flink's tables with keys are right; those of Debezium's JDBC sink, too ([test](sql/test_debezium_sink.py))",
+        "readers/test_flink_faults.py::test_flink_upserts",
+    ),
+    (
+        "released consumers with bugs: Flink 2.3.0, Paimon 1.2.0, SeaTunnel 2.3.8",
+        "`hunt` finds them, and names the change",
+        "readers/test_hunted_consumers.py::test_flink_retracts_another_row",
     ),
     (
         "a consumer ignores deletes, takes old rows",

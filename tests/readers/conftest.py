@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from jars import Jars
 from jvm import Reader
+from released_consumers import PAIMON, SEATUNNEL
 
 DRIVER: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
 LATER: Final = Jars("bson-5.14.0", ("org.mongodb:bson:5.14.0",))
@@ -84,4 +85,18 @@ def sdk() -> Iterator[Reader]:
     """Alibaba's SDK of change tracking: a record in hexadecimal digits comes back as what it tells its users."""
     options = ("--add-exports", "java.base/sun.util.calendar=ALL-UNNAMED", "-Duser.timezone=UTC")
     with Reader("DtsRecord.java", SDK, UTF8, *options) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="session")
+def paimon() -> Iterator[Reader]:
+    """The parser of Paimon's CDC actions for canal-json: a message comes back as the records for the table."""
+    with Reader("PaimonCanal.java", PAIMON, UTF8) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="session")
+def seatunnel() -> Iterator[Reader]:
+    """SeaTunnel's canal_json: a message comes back as its rows."""
+    with Reader("SeaTunnelCanal.java", SEATUNNEL, UTF8) as reader:
         yield reader
