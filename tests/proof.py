@@ -22,7 +22,7 @@ ORIGINS: Final = ("captured", "documented", "derived")
 KINDS: Final = ("full sync", "insert", "update", "delete", "DDL", "heartbeat")
 # A reader's program, by the fixture that a test of it takes; `readers/conftest.py` has their versions.
 READERS: Final = {
-    "flink": "Flink's `canal-json` and `debezium-json`, 2.3.0",
+    "flink": "Flink's formats, 2.3.0",
     "canal": "Canal's own FlatMessage, 1.1.8",
     "sdk": "Alibaba's subscription SDK, 2.0.0",
     "gson": "Gson, 2.15.0",

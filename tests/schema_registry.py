@@ -39,7 +39,7 @@ class Registry(ThreadingHTTPServer):
         ]
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        parts = path.strip("/").split("/")
+        parts = path.partition("?")[0].strip("/").split("/")
         if method == "GET" and parts[:2] == ["schemas", "ids"]:
             place = int(parts[2]) - 1
             if 0 <= place < len(self.schemas):

@@ -5,7 +5,9 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
+import org.apache.flink.formats.avro.registry.confluent.debezium.DebeziumAvroDeserializationSchema;
 import org.apache.flink.formats.common.TimestampFormat;
 import org.apache.flink.formats.json.canal.CanalJsonDeserializationSchema;
 import org.apache.flink.formats.json.debezium.DebeziumJsonDeserializationSchema;
@@ -27,11 +29,13 @@ import org.apache.flink.util.SimpleUserCodeClassLoader;
 import org.apache.flink.util.UserCodeClassLoader;
 
 /**
- * Flink's own canal-json, debezium-json and maxwell-json readers in their strict form, asked message by message, without a cluster.
+ * Flink's own canal-json, debezium-json, maxwell-json and debezium-avro-confluent readers in their strict form, asked message by message,
+ * without a cluster.
  *
  * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into, as canal-json; as debezium-json
  * if it begins `debezium ROW<` (payloads) or `debezium-schema ROW<` (with their schema), as maxwell-json if it begins
- * `maxwell ROW<`. Every other line is a message.
+ * `maxwell ROW<`, as debezium-avro-confluent, with the schemas of a registry, if it begins `avro http://HOST:PORT ROW<`. Every other line is a
+ * message, of Avro in hexadecimal digits.
  * Its changelog is answered row by row: {"kind":"+I","row":{"id":"1","name":null}}. Values are texts: timestamps as
  * microseconds and dates as days since 1970, decimals with their scale, bytes in hexadecimal digits. {"error":"…"} stands
  * for a failed job.
@@ -50,7 +54,7 @@ public class FlinkCanal {
                 if (declared >= 0 && !line.startsWith("{")) {
                     table = new Table(line.substring(0, declared).strip(), line.substring(declared), out);
                 } else {
-                    table.schema.deserialize(line.getBytes(StandardCharsets.UTF_8), table);
+                    table.read(line);
                 }
             } catch (Exception e) {
                 ObjectNode told = JSON.createObjectNode();
@@ -81,7 +85,9 @@ public class FlinkCanal {
             DataType read = TypeConversions.fromLogicalToDataType(type);
             InternalTypeInfo<RowData> made = InternalTypeInfo.of(type);
             boolean enveloped = format.equals("debezium-schema");
-            schema = format.startsWith("debezium")
+            schema = format.startsWith("avro ")
+                ? new DebeziumAvroDeserializationSchema(type, made, format.substring(5), null, Map.of())
+                : format.startsWith("debezium")
                 ? new DebeziumJsonDeserializationSchema(read, List.of(), made, enveloped, false, TimestampFormat.SQL)
                 : format.equals("maxwell")
                 ? new MaxwellJsonDeserializationSchema(read, List.of(), made, false, TimestampFormat.SQL)
@@ -100,6 +106,11 @@ public class FlinkCanal {
                     return SimpleUserCodeClassLoader.create(LOADER);
                 }
             });
+        }
+
+        void read(String line) throws IOException {
+            boolean isText = !(schema instanceof DebeziumAvroDeserializationSchema);
+            schema.deserialize(isText ? line.getBytes(StandardCharsets.UTF_8) : HexFormat.of().parseHex(line), this);
         }
 
         @Override

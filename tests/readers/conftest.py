@@ -16,9 +16,10 @@ CANAL: Final = Jars(
     "canal-protocol-1.1.8", ("com.alibaba.otter:canal.protocol:1.1.8", "com.alibaba.fastjson2:fastjson2:2.0.31")
 )
 FLINK: Final = Jars(
-    "flink-json-2.3.0",
+    "flink-formats-2.3.0",
     (
         *(f"org.apache.flink:flink-{part}:2.3.0" for part in ("json", "table-common", "table-runtime", "core")),
+        *(f"org.apache.flink:flink-{part}:2.3.0" for part in ("core-api", "sql-avro-confluent-registry")),
         "org.apache.flink:flink-metrics-core:2.3.0",
         "org.apache.flink:flink-shaded-jackson:2.20.1-21.0",
         "org.slf4j:slf4j-api:1.7.36",
@@ -68,7 +69,8 @@ def canal() -> Iterator[Reader]:
 
 @pytest.fixture(scope="session")
 def flink() -> Iterator[Reader]:
-    """Flink's canal-json and debezium-json: a message comes back as a changelog (`flink_table.read`)."""
+    """Flink's canal-json, debezium-json, maxwell-json and debezium-avro-confluent: a message comes back as a changelog
+    (`flink_table.read`)."""
     with Reader("FlinkCanal.java", FLINK) as reader:
         yield reader
 

@@ -1,24 +1,28 @@
-"""Flink's canal-json and debezium-json, released, into tables with keys: right after all that happens to messages."""
+"""Flink's canal-json, debezium-json and debezium-avro-confluent, released, into tables with keys: right after all that
+happens to messages."""
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from jvm import Reader
 from released_consumers import flink_debezium_table, flink_table, upserting
+from schema_registry import schema_registry
 
 import simulator
+from simulator.library import Simulation
 from simulator.model import Message
 
 pytestmark = pytest.mark.jvm
 
 # A Flink table of texts has no days since 1970 and no unscaled bytes.
-PLAIN = (
-    "debezium-json,value.converter.schemas.enable=false,key.converter.schemas.enable=false,"
-    "decimal.handling.mode=string,time.precision.mode=isostring"
-)
+TEXTS = "decimal.handling.mode=string,time.precision.mode=isostring"
+PLAIN = f"debezium-json,value.converter.schemas.enable=false,key.converter.schemas.enable=false,{TEXTS}"
+USERS = {"tables.users.rows": 100}
 
 
 def by_partition(messages: Sequence[Message]) -> list[Message]:
@@ -30,19 +34,48 @@ def by_partition(messages: Sequence[Message]) -> list[Message]:
     return sorted(messages, key=lambda message: (message.order.phase, partition(message)))
 
 
+def check(run: Simulation, tables: dict[str, list[dict[str, Any]]]) -> None:
+    """The tables are as expected; times of Debezium's are ISO's."""
+    for row in (row for rows in tables.values() for row in rows):
+        for name in ("created_at", "updated_at"):
+            if row.get(name):
+                row[name] = row[name].removesuffix("Z").replace("T", " ")
+    (verdict,) = run.verify(tables)
+    assert verdict.ok, str(verdict)
+    assert verdict.found > 50
+
+
 @pytest.mark.parametrize("scenario", ["crud", "at-least-once", "failover"])
 @pytest.mark.parametrize("format", ["canal-json", PLAIN])
 def test_flink_upserts(flink: Reader, format: str, scenario: str) -> None:
     """A clean stream, one in which each crash sends a part again, and one with late partitions and jumping clocks."""
-    run = simulator.simulate(
-        scenario, format, settings={"tables.users.rows": 100}, turns=1_500, snapshot=True, route=None, partitions=3
-    )
+    run = simulator.simulate(scenario, format, settings=USERS, turns=1_500, snapshot=True, route=None, partitions=3)
     tables = upserting(flink, flink_table if format == "canal-json" else flink_debezium_table)(
         by_partition(run.messages)
     )
-    times = ("created_at", "updated_at")
-    for row in (row for rows in tables.values() for row in rows):
-        row.update({name: row[name].removesuffix("Z").replace("T", " ") for name in times if row.get(name)})
-    (verdict,) = run.verify(tables)
-    assert verdict.ok, str(verdict)
-    assert verdict.found > 50
+    check(run, tables)
+
+
+@pytest.mark.parametrize("source", ["mysql", "postgresql", "sqlserver"])
+def test_flink_reads_avro_with_a_registry(flink: Reader, source: str) -> None:
+    """Confluent's own client, which Flink has inside, asks for the schemas that we registered."""
+    types = {"id": "BIGINT", "name": "STRING", "city": "STRING", "balance": "STRING", "revision": "INT"}
+    declared = ", ".join(f"`{name}` {type}" for name, type in (types | {"updated_at": "STRING"}).items())
+    with schema_registry() as registry:
+        run = simulator.simulate(
+            "at-least-once", f"debezium-avro,schema.registry.url={registry.url},{TEXTS}", source=source, settings=USERS,
+            turns=1_000, snapshot=True,
+        )  # fmt: skip
+        values = [message.value for message in run.messages if message.topic.endswith(".users") and message.value]
+        answers = flink.ask(
+            [f"avro {registry.url} ROW<{declared}>".encode(), *(value.hex().encode() for value in values)]
+        )
+    rows: dict[str, dict[str, Any]] = {}
+    for told in (json.loads(line) for answer in answers for line in answer):
+        assert "error" not in told
+        if told["kind"] in ("+I", "+U"):
+            rows[told["row"]["id"]] = told["row"]
+        else:
+            rows.pop(told["row"]["id"], None)
+    assert any(request.startswith("GET /schemas/ids/") for request in registry.asked)
+    check(run, {"users": list(rows.values())})
