@@ -400,6 +400,29 @@ def test_the_fixture_takes_a_consumer_s_output(orders: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": 2}, "customers must hold: they are of another scenario, .* The first difference: id=[0-9]+: .* is "),
+        ({"settings": {"tables.customers.rows": 90}}, "customers must hold: they are of another scenario, seed, --set"),
+    ],
+)
+def test_rows_of_another_run_are_no_verdict(options: dict[str, Any], words: str, orders: Path) -> None:
+    with pytest.raises(simulator.UsageError, match=words):
+        simulator.verify_tables("orders", f"customers={orders}/parquet/shop.customers.parquet", at=AT, **options)
+
+
+def test_a_column_that_is_wrong_in_all_rows_is_a_verdict(orders: Path, tmp_path: Path) -> None:
+    rows = parquet.read_table(orders / "parquet" / "shop.customers.parquet")
+    (column,) = (name for name in rows.column_names if "name" in name)
+    values = pa.array([f"{value}!" for value in rows[column].to_pylist()])
+    parquet.write_table(
+        rows.set_column(rows.schema.get_field_index(column), column, values), tmp_path / "customers.parquet"
+    )
+    verdict = one(simulator.verify_tables("orders", tmp_path / "customers.parquet", at=AT))
+    assert verdict.counts == {WrongRow.DIFFERENT: len(rows)}
+
+
+@pytest.mark.parametrize(
     ("table", "words"),
     [
         ("orders=nowhere.parquet", "there is no such file"),
@@ -410,6 +433,8 @@ def test_the_fixture_takes_a_consumer_s_output(orders: Path) -> None:
         ("orders={}/empty.csv", "it is empty"),
         ("orders={}/short.csv", "it has no column 'customer_id' of shop.orders"),
         ("orders=sqlite:{}/nothing.db", "there is no file"),
+        ("redis://host/x", "tables are read from files, folders, and sqlite, duckdb, mysql"),
+        ("orders=", "name a file, folder or database, as in orders=out/orders.parquet"),
     ],
 )
 def test_bad_input_is_one_sentence(table: str, words: str, tmp_path: Path, command: Command) -> None:
@@ -429,6 +454,7 @@ def test_bad_input_is_one_sentence(table: str, words: str, tmp_path: Path, comma
         ([], "expected either --from for messages, or --table for tables"),
         (["--table", "x.csv"], "has no end: name a turn"),
         (["--table", "x.csv", "--at", "3", "--preset", "dori"], "Did you mean 'doris'"),
+        (["--table", "x.csv", "--at", "3", "--tolerate", "ful_name=ms"], "no expected table has such a column"),
         (["--table", "x.csv", "--at", "3", "--limit", "4"], "takes the turn of the rows, --at"),
         (["--table", "x.csv", "--at", "3", "--tolerate", "a"], "expected COLUMN=FORM"),
         (["--from", "x.jsonl", "--at", "3"], "go with --table"),

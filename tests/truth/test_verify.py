@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
@@ -80,6 +81,25 @@ def test_a_record_says_what_was_sent(tmp_path: Path, command: Command) -> None:
         (["--set", "tables.customers.rows=9"], "is not as it was for the run that --record is of"),
     ):
         assert words in command("verify", *run, "--from", to, "--record", record, *wrong, status=2).err
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("run", {}), ("next_turn", "x"), ("version", 2), ("run", {"broker": "kafka"}), ("format", None)],
+)
+def test_what_is_no_record(entry: str, value: Any, tmp_path: Path, command: Command) -> None:
+    run = ["crud", "-f", "canal-json", "--limit", "9", "--to", f"file:{tmp_path}/out"]
+    command("run", *run, "--record", f"{tmp_path}/run.json", status=0)
+    facts = json.loads((tmp_path / "run.json").read_bytes())
+    changed = {**facts, entry: value}
+    if value is None:
+        del changed[entry]
+    (tmp_path / "run.json").write_text(json.dumps(changed))
+    verify = ["crud", "-f", "canal-json", "--from", f"file:{tmp_path}/out", "--record", f"{tmp_path}/run.json"]
+    assert (
+        "run.json: it is no record of a run, as `cdcsim run --record` writes"
+        in command("verify", *verify, status=2).err
+    )
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -256,6 +276,11 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         file.write_bytes(file.read_bytes()[:-40])
     (other / "empty.jsonl").touch()
     publish("orders", "debezium-json", other / "heartbeats.jsonl", turns=900)
+    publish("crud", "canal-json", other / "cut.jsonl", limit=3000)
+    lines = (other / "cut.jsonl").read_bytes()
+    (other / "packed.jsonl").write_bytes(gzip.compress(lines))
+    (other / "windows.jsonl").write_bytes(lines.replace(b"\n", b"\r\n"))
+    (other / "cut.jsonl").write_bytes(lines[:-40])
     return {"sent": sent, "other": other}
 
 
@@ -295,6 +320,18 @@ SAME: dict[str, Any] = {"scenario": "crud", "format": "canal-json", "limit": 300
         ({"from": "amqp://127.0.0.1:1/?queue=x&timeout_secs=0.1"}, "could not be reached"),
         ({"from": "amqp://127.0.0.1:1/?exchange=x"}, "the URL does not tell which messages a queue must have"),
         ({"from": "parquet:{other}/cut?partitions=1"}, "no whole file of Parquet"),
+        (
+            {"from": "file:{other}/cut.jsonl", "route": None},
+            "cut.jsonl: it ends within a message: it was cut off, or is",
+        ),
+        (
+            {"from": "file:{other}/packed.jsonl", "route": None},
+            "is compressed with gzip, not lines .* decompress it first",
+        ),
+        (
+            {"from": "file:{other}/windows.jsonl", "route": None},
+            "a carriage return at its end, which the product does not",
+        ),
         ({"from": "file:{other}/empty.jsonl"}, "has no messages, and [0-9,]+ are expected there"),
         ({"from": "file:{other}/cut.avro", "format": "dts-avro", "route": None}, "no Avro container, or ends within"),
     ],
@@ -322,8 +359,6 @@ def test_an_empty_place_and_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "example-0.jsonl").rename(tmp_path / "example-0.parquet")
     with pytest.raises(simulator.SinkError, match="no whole file of Parquet"):
         simulator.verify("crud", "canal-json", tmp_path, limit=3)
-    record = tmp_path / "record.json"
-    record.write_text("{}")
 
 
 def test_kafka(tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ def _reader() -> Callable[[bytes], Any]:
         datum = BytesIO(value[FRAME_BYTES:])
         try:
             record = fastavro.schemaless_reader(datum, schema, None, return_record_name=True)
-        except (EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as error:
-            raise ValueError(f"no record of DRS: {error!r}") from None
+        except (EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
+            raise ValueError("no record of DRS's schema") from None
         if datum.read():
             raise ValueError("bytes behind the record")
         return record

@@ -22,7 +22,8 @@ def read_json(value: bytes, *, blanks: bool = False) -> Any:
     text = value.decode()
     decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
     if not blanks and re.search(r"\s", _STRINGS.sub("", text)):
-        raise ValueError("white space between values")
+        end = "a carriage return at its end" if text.endswith("\r") else "white space between values"
+        raise ValueError(f"{end}, which the product does not write")
     return decoded
 
 

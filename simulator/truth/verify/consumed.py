@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.dataset as dataset
 
-from simulator.errors import MissingPackage, SinkError, UsageError
+from simulator.errors import MissingPackage, SinkError, UsageError, did_you_mean
 from simulator.sinks.url import public
 
 ROWS: Final = 50_000
@@ -54,6 +54,11 @@ def open_table(place: str, table: str) -> Consumed:
         own = [path / f"{table}{suffix}" for suffix in (*SUFFIXES, "")]
         path = next((file for file in own if file.exists()), path)
     if not path.exists():
+        if "://" in place and scheme != "file":
+            raise UsageError(
+                f"--table {public(place)}: tables are read from files, folders, and {', '.join(DATABASES)};"
+                f" {scheme} is none of them.{did_you_mean(scheme, DATABASES)}"
+            )
         raise UsageError(f"--table {place}: there is no such file or folder.")
     if (path / "_delta_log").is_dir():
         return _delta(path)

@@ -35,6 +35,8 @@ SCHEMA: Final = pa.schema(
         ("headers", HEADERS),
     ]
 )
+# What compressed files begin with.
+COMPRESSED: Final = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bzip2": b"BZh", "zip": b"PK\x03\x04"}
 VALUES: Final = pa.schema([("value", pa.binary())])
 # Place of all messages of a stream without topics.
 ALL: Final = ("", 0)
@@ -43,17 +45,27 @@ ALL: Final = ("", 0)
 # ----------------------------------------------------------------------------------------------------- pieces of files
 
 
-def lines(file: IO[bytes], rest: bytes = b"") -> Generator[Records, None, None]:
-    """Values, one per line; a line `null` is a tombstone. An unterminated last line is a value, too. `rest`: bytes that
-    were read from the file before."""
+def lines(file: IO[bytes], name: str, rest: bytes = b"") -> Generator[Records, None, None]:
+    """Values, one per line; a line `null` is a tombstone. `rest`: bytes that were read from the file before. Raises
+    SinkError for a compressed file, and for one that ends within a value."""
+    rest = rest or file.readline()
+    for kind, begin in COMPRESSED.items():
+        if rest.startswith(begin):
+            raise SinkError(f"{name}: it is compressed with {kind}, not lines of messages: decompress it first.")
     while chunk := file.read(CHUNK_BYTES):
         data = rest + chunk
         stop = data.rfind(b"\n") + 1
         rest = data[stop:]
         if stop:
             yield _split(data[:stop])
-    if rest:  # also a file of one line, which was read before
-        yield _split(rest if rest.endswith(b"\n") else rest + b"\n")
+    if rest.endswith(b"\n"):  # a file of one line, which was read before
+        yield _split(rest)
+    elif rest:
+        try:
+            orjson.loads(rest)
+        except orjson.JSONDecodeError:
+            raise SinkError(f"{name}: it ends within a message: it was cut off, or is still being written.") from None
+        yield _split(rest + b"\n")
 
 
 def _split(data: bytes) -> Records:
@@ -219,7 +231,7 @@ class FolderReader:
                 elif self._envelope:
                     yield from _batches(message for _, message in envelopes(file, str(path)))
                 else:
-                    yield from lines(file)
+                    yield from lines(file, str(path))
 
     def others(self) -> Iterator[tuple[Place, Records]]:
         for name in self._files.keys() - self._used:

@@ -68,4 +68,4 @@ def _stream(
         return EnvelopeReader(name, file, envelopes(chain([first], file), name), partitions)
     if binary:
         raise UsageError(f"--from {name}: the format is binary, and these are no lines of --envelope.")
-    return StreamReader(name, file, lines(file, first), partitions)
+    return StreamReader(name, file, lines(file, name, first), partitions)

@@ -46,7 +46,9 @@ def verify_tables(
     at = border_before(stream, turn)
     known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
     tables_before = partial(expected_tables, stream, known=known)
-    pairs = opened(places, tables_before(at))
+    tables = tables_before(at)
+    _check_tolerances(tolerances, tables)
+    pairs = opened(places, tables)
     if patience is None:
         return _compared(stream, at, pairs, tolerances, examples)
     follower = Follower(
@@ -76,6 +78,15 @@ def _compared(
     return verdicts
 
 
+def _check_tolerances(tolerances: Sequence[Tolerance], tables: Sequence[ExpectedTable]) -> None:
+    """Raises UsageError for a tolerance that fits no column."""
+    names = [(table.id.name, column.name) for table in tables for column in table.columns]
+    for tolerance in tolerances:
+        if not any(tolerance.fits(*name) for name in names):
+            hint = did_you_mean(tolerance.pattern, [column for _, column in names])
+            raise UsageError(f"--tolerate {tolerance.pattern}: no expected table has such a column.{hint}")
+
+
 def compare_tables(
     stream: Stream,
     turn: int,
@@ -84,6 +95,7 @@ def compare_tables(
     tolerances: Sequence[Tolerance],
 ) -> list[TableVerdict]:
     """Compares all tables with those of a place, or with rows by table. Raises UsageError, SinkError."""
+    _check_tolerances(tolerances, tables)
     if not isinstance(output, Mapping):
         return _compared(stream, turn, opened([str(output)], tables), tolerances)
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
@@ -140,6 +152,8 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
         if given and not any(mark in name for mark in "/:?"):
             if name not in names:
                 raise UsageError(f"--table {place}: no table {name!r} is expected.{did_you_mean(name, names)}")
+            if not rest:
+                raise UsageError(f"--table {place}: name a file, folder or database, as in {name}=out/{name}.parquet.")
             yield names[name], *_named_there(rest, names[name].id.name)
             continue
         if place.partition(":")[0] in DATABASES:
@@ -147,6 +161,8 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
                 yield table, place, table.id.name
             continue
         path = Path(place.removeprefix("file:"))
+        if not path.exists():
+            open_table(place, path.stem)  # says what is wrong
         if path.is_dir():
             own = [(table, file) for table in tables if (file := _file_in(path, table))]
             if own:
@@ -154,8 +170,6 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
                 if missing := [str(table.id) for table in tables if table not in [each for each, _ in own]]:
                     raise UsageError(f"--table {place}: it has no file of {', '.join(missing)}.")
                 continue
-        if not path.exists():
-            raise UsageError(f"--table {place}: there is no such file or folder.")
         if path.stem not in names:
             raise UsageError(
                 f"--table {place}: say which table it is, as in {tables[0].id.name}={place}."

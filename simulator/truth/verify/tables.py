@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,8 @@ from simulator.truth.verify.cells import DOCUMENTS, Hashes, Tolerance, as_carrie
 from simulator.truth.verify.consumed import Consumed
 from simulator.truth.verify.findings import EXAMPLES
 
+# With more rows than this, of which none is right, it may be another run.
+FEW: Final = 20
 # The cells of one row: the carriers' values, by column.
 Cells: TypeAlias = dict[str, Any]
 
@@ -41,13 +43,15 @@ class WrongRow(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFinding:
-    """A wrong row: its key as the database's client prints it, the difference, and its cause."""
+    """A wrong row: its key as the database's client prints it, the difference, its cause, and the columns that differ
+    (their number)."""
 
     wrong: WrongRow
     table: str
     key: Mapping[str, str | None]
     text: str
     cause: str = ""
+    differing: int = 0
 
     def __str__(self) -> str:
         key = ", ".join(f"{name}={value}" for name, value in self.key.items())
@@ -267,7 +271,24 @@ class Comparer:
             reading = other.submit(self.found_side)
             wanted = self.expected_side()
             came = reading.result()
-        return self.verdict(wanted, came, cause, examples)
+        verdict = self.verdict(wanted, came, cause, examples)
+        self._check_same_rows(verdict)
+        return verdict
+
+    def _check_same_rows(self, verdict: TableVerdict) -> None:
+        """Raises UsageError if no row is right and those with expected keys differ in most columns: another run's."""
+        counts = verdict.counts
+        wrong = counts[WrongRow.MISSING] + counts[WrongRow.DIFFERENT] + counts[WrongRow.REPEATED]
+        if not self.key or wrong < verdict.expected or min(verdict.expected, verdict.found) <= FEW:
+            return
+        different = [each for each in verdict.examples if each.wrong is WrongRow.DIFFERENT]
+        if all(2 * each.differing > len(self.columns) - len(self.key) for each in different):
+            first = (different or verdict.examples)[0]
+            raise UsageError(
+                f"--table {verdict.place}: none of its {verdict.found:,} rows is one of the {verdict.expected:,} that"
+                f" {verdict.table} must hold: they are of another scenario, seed, --set, --at or table, or their keys"
+                f" are written in another way. The first difference: {str(first).partition(chr(10))[0]}."
+            )
 
     def wrong_keys(self, wanted: Side, came: Side) -> dict[WrongRow, Hashes]:
         """Keys of the wrong rows by kind."""
@@ -328,6 +349,7 @@ class Comparer:
             return RowFinding(wrong, str(self._expected.id), {}, "it changed while it was read")
         cells, printed = expected if expected is not None else found[0][:2]
         key = {name: printed[name] for name in self.key or printed}
+        differing: list[str] = []
         match wrong:
             case WrongRow.MISSING:
                 text = f"it is missing: {_row(printed)}"
@@ -341,16 +363,12 @@ class Comparer:
                 text = "it changed while it was read"
             case WrongRow.DIFFERENT:
                 came = found[0][1]
-                text = (
-                    "; ".join(
-                        f"{name} is {came[name]!r}, expected {printed[name]!r}{_loss(came[name], printed[name])}"
-                        for name in printed
-                        if came[name] != printed[name]
-                    )
-                    or "its cells differ"
-                )
+                differing = [name for name in printed if came[name] != printed[name]]
+                text = "; ".join(_difference(name, came[name], printed[name]) for name in differing)
+                text = text or "its cells differ"
         own = {name: cells[name] for name in self.key}
-        return RowFinding(wrong, str(self._expected.id), key, text, cause(wrong, own, found[0][0] if found else None))
+        why = cause(wrong, own, found[0][0] if found else None)
+        return RowFinding(wrong, str(self._expected.id), key, text, why, len(differing))
 
     def _cells(self, arrays: Sequence[pa.Array], row: int) -> Cells:
         return {
@@ -375,7 +393,15 @@ def cell(array: pa.Array, row: int) -> Any:
 
 
 def _row(printed: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in printed.items())
+    return ", ".join(f"{name}={'null' if value is None else value}" for name, value in printed.items())
+
+
+def _difference(name: str, came: Any, wanted: Any) -> str:
+    return f"{name} is {_shown(came)}, expected {_shown(wanted)}{_loss(came, wanted)}"
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else repr(value)
 
 
 def _loss(came: Any, wanted: Any) -> str:

@@ -31,6 +31,8 @@ WRONG: Final[Mapping[str, Wrong]] = {
 }
 # Entries of a run's record, and the options that could contradict them.
 VERSION: Final = 1
+TURNS: Final = ("first_turn", "next_turn")
+RUN: Final = ("broker", "route", "snapshot", "fingerprint of the scenario")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,13 @@ def _read(path: Path) -> dict[str, Any]:
     """Reads a record. Raises UsageError if the file is none."""
     try:
         facts = json.loads(path.read_bytes())
-        if facts["version"] == VERSION and {"run", "format", "source", "seed", "next_turn"} <= facts.keys():
+        run = facts["run"]
+        is_whole = facts["version"] == VERSION and all(isinstance(facts[name], int) for name in TURNS)
+        if (
+            is_whole
+            and all(isinstance(run[name], str) for name in RUN)
+            and {"format", "source", "seed"} <= facts.keys()
+        ):
             return dict(facts)
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
