@@ -50,7 +50,7 @@ def verify_tables(
     _check_tolerances(tolerances, tables)
     pairs = opened(places, tables)
     if patience is None:
-        return _compared(stream, at, pairs, tolerances, examples)
+        return _compared(stream, at, pairs, tolerances, examples, is_run_known=False)
     follower = Follower(
         stream, at, pairs, tables_before, known=known, tolerances=tolerances, patience=patience, examples=examples
     )
@@ -68,12 +68,17 @@ def _compared(
     pairs: Sequence[tuple[ExpectedTable, Consumed]],
     tolerances: Sequence[Tolerance],
     examples: int = EXAMPLES,
+    *,
+    is_run_known: bool = True,
 ) -> list[TableVerdict]:
+    """Verdicts on tables; they may be another run's unless `is_run_known`. Raises UsageError."""
     verdicts = []
     for table, consumed in pairs:
         comparer = Comparer(table, consumed, stream.source, tolerances)
         causes = Causes(stream, turn, table.id, comparer.key)
         verdicts.append(comparer.compare(causes.cause, examples))
+        if not is_run_known:
+            comparer.check_same_run(verdicts[-1])
         verdicts[-1].hint = causes.hint
     return verdicts
 

@@ -271,11 +271,9 @@ class Comparer:
             reading = other.submit(self.found_side)
             wanted = self.expected_side()
             came = reading.result()
-        verdict = self.verdict(wanted, came, cause, examples)
-        self._check_same_rows(verdict)
-        return verdict
+        return self.verdict(wanted, came, cause, examples)
 
-    def _check_same_rows(self, verdict: TableVerdict) -> None:
+    def check_same_run(self, verdict: TableVerdict) -> None:
         """Raises UsageError if no row is right and those with expected keys differ in most columns: another run's."""
         counts = verdict.counts
         wrong = counts[WrongRow.MISSING] + counts[WrongRow.DIFFERENT] + counts[WrongRow.REPEATED]
