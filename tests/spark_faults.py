@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from simulator.sinks.files import FolderSink
 from simulator.sinks.sink import Sink
@@ -44,7 +46,7 @@ def _die_behind_the_first_batch() -> None:
         write(sink, *arguments, **more)
         os._exit(9)
 
-    FolderSink.write = deadly  # type: ignore[method-assign]
+    FolderSink.write = deadly  # type: ignore[method-assign, assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +81,24 @@ class Absent(Folder):
 
 @dataclass(frozen=True, slots=True)
 class Deadly(Broker):
-    """The first attempt of a sender dies behind its first batch."""
+    """Task 1 dies behind the first batch that it sends, once; `died` is the file that says so."""
 
     def open(self) -> Sink:
-        sink = Broker.open(self)
-        if attempt() == 0:  # who only renders writes nothing
+        from pyspark import TaskContext
+
+        sink, context = Broker.open(self), TaskContext.get()
+        if context is not None and context.partitionId() == 1 and not died(self.url).exists():
             write = sink.write
 
             def deadly(*arguments: Any, **more: Any) -> None:
                 write(*arguments, **more)
                 sink.flush()
+                died(self.url).touch()
                 os._exit(9)
 
             sink.write = deadly  # type: ignore[method-assign]
         return sink
+
+
+def died(url: str) -> Path:
+    return Path(tempfile.gettempdir(), f"cdcsim-died-{crc32(url.encode())}")

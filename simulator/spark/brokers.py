@@ -1,22 +1,25 @@
-"""Runs into a broker: window by window, each rendered, brought to the senders of its broker partitions, and sent.
+"""Runs into a broker: window by window, in tasks that run at once, render blocks in turns and send them in their order.
 
-A task renders its share and hands on, for each block and each topic and partition, the messages as one Arrow buffer.
-Spark brings buffers to the sender of their partition and sorts them by task and block, which is stream order.
+Of T tasks, task c has the shares c, c + T, c + 2T and so on of a window. It renders a share and keeps it in groups of
+broker partitions. A group is sent when the task of the share before has sent its own messages of that group, and says
+so: the permission to send a group goes round the tasks, and as many send at once as there are groups.
 """
 
 from __future__ import annotations
 
-import pickle
+import secrets
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
 
-from simulator.batch import MESSAGE_SCHEMA, MessageBatch
+from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job
 from simulator.run.pipeline import Summary
@@ -27,30 +30,34 @@ from simulator.sinks.ledger import Progress as Sends
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Contents
 from simulator.spark.engine import Progress, SparkRun, joined, total
-from simulator.spark.jobs import Buffer, Stopped, Tasks, task_context
+from simulator.spark.failures import TaskDied
+from simulator.spark.jobs import Stopped, Tasks, ring
+from simulator.spark.ring import SECRET_BYTES
 from simulator.spark.work import Work
 
-# Blocks that a task renders and holds at once, and tasks of a window per core.
-BLOCKS_A_TASK = 4
-TASKS_A_CORE = 2
-# Part number of a task's summary, which comes before all messages.
-SUMMARY: Final = -1
+# Shares of each task in the first window. Later windows take about so many seconds, of which Spark needs one to begin.
+FIRST_SHARES: Final = 4
+WINDOW_SECONDS: Final = 10
+# A window has at most so many times the shares of the one before.
+GROWTH: Final = 4
+# Attempts of a window, as many as Spark makes of a task.
+ATTEMPTS: Final = 4
 
 
 class BrokerRun(SparkRun):
     """A run into a broker. A stopped run ends after the window that is being sent.
 
-    Windows follow each other, and within one each broker partition has one sender: so a partition has its messages in
-    stream order, but for those that a task sends again which takes the place of one that died.
+    A partition has its messages in stream order, but for those of a window that is sent again since one of its tasks
+    died. A share is a block, where there are not too many of them.
     """
 
-    blocks_a_task = BLOCKS_A_TASK
+    blocks_a_task = 1
 
     def __init__(self, session: Any, job: Job, to: Broker, **options: Any) -> None:
-        if session.conf.get("spark.speculation", "false") == "true":
+        if session.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
             raise UsageError(
-                "spark.speculation: two tasks at once would send the same messages, in no order; set it to false for "
-                "runs into a broker."
+                "spark.dynamicAllocation.enabled: tasks of a run into a broker run at once, which Spark does not offer "
+                "with it; set it to false."
             )
         super().__init__(session, job, **options)
         self._to = to
@@ -64,59 +71,65 @@ class BrokerRun(SparkRun):
         todo = self.work()
         self.summary = Summary(todo.first, todo.first)
         with self._to.open() as sink:
-            senders = self._senders(sink.partitions)
-        window = TASKS_A_CORE * self.jobs.cores
-        for first in range(0, todo.tasks, window):
-            tasks = range(first, min(first + window, todo.tasks))
-            self.progress = Progress(todo, Tasks(first, len(tasks), todo.tasks))
-            self._add(todo, tasks, self._send(todo, tasks, senders))
-            if self.stop and tasks.stop < todo.tasks:
+            places = self._places(sink.partitions)
+        first, count = 0, FIRST_SHARES * self.jobs.slots
+        while first < todo.tasks:
+            shares = range(first, min(first + count, todo.tasks))
+            self.progress = Progress(todo, Tasks(first, len(shares), todo.tasks))
+            began = time.monotonic()
+            self._add(todo, shares, self._send(todo, shares, places))
+            first, slots = shares.stop, self.jobs.slots
+            rounds = count * WINDOW_SECONDS / (time.monotonic() - began) / slots
+            count = slots * max(1, int(min(rounds, GROWTH * count / slots)))
+            if self.stop and first < todo.tasks:
                 raise Stopped
+
+    def _send(self, todo: Work, shares: range, places: int) -> list[Sent]:
+        """Renders and sends the shares of a window, again if a task dies. Raises TaskDied after the last attempt."""
+        for attempt in range(ATTEMPTS):
+            tasks = min(self.jobs.slots, len(shares))
+            window = Window(shares, tasks, max(1, min(places, tasks)), secrets.token_bytes(SECRET_BYTES))
+            try:
+                sent = self.jobs.together(partial(deliver, self._to, todo, window), tasks)
+            except TaskDied:
+                if attempt + 1 == ATTEMPTS:
+                    raise
+                continue
+            for done in sent:
+                self._repeated.update({(each.topic, each.partition): attempt * each.sent for each in done.progress})
+                self._repeated.update({(topic, partition): count for topic, partition, count in done.repeated})
+            return sent
+        raise AssertionError
 
     def watch(self, tasks: Tasks) -> None:
         """Watches the tasks; messages rendered in a window count when they are sent."""
         super().watch(self.progress.tasks if self.progress is not None else tasks)
 
-    def _senders(self, partitions: Any) -> int:
-        """As many as there are broker partitions of the tables, and no more than tasks that run at once."""
+    def _places(self, partitions: Any) -> int:
+        """Number of broker partitions of the tables."""
         router = self.job.renderer(partitions).router
-        topics = {router.topics.of(table.id) for table in self.job.stream.first_tables}
-        return max(1, min(sum(map(router.count, topics)), self.jobs.cores))
+        return sum(map(router.count, {router.topics.of(table.id) for table in self.job.stream.first_tables}))
 
-    def _send(self, todo: Work, tasks: range, senders: int) -> list[Sent]:
-        return self.jobs.exchange(partial(render, self._to, todo, senders), tasks, partial(send, self._to), senders)
-
-    def _add(self, todo: Work, tasks: range, sent: Iterable[Sent]) -> None:
-        """Account for a window. Raises DeliveryFailed."""
-        sent = list(sent)
-        summary = total(todo, [self.summary, *(part for each in sent for part in each.rendered)])
+    def _add(self, todo: Work, shares: range, sent: Sequence[Sent]) -> None:
+        """Account for a window. Raises SimulatorError for what went wrong in it."""
+        summary = total(todo, [self.summary, *(rendered for each in sent for rendered in each.rendered)])
         done = [progress for each in sent for progress in each.progress]
-        share = todo.share(tasks[-1])
-        # what was rendered counts as sent and delivered when the senders say so
+        last = todo.share(shares[-1])
+        # what was rendered counts as sent and delivered when it is
         self.summary = replace(
             summary,
-            next_turn=share.block(share.numbers[-1]).stop if share.numbers else todo.first,
+            next_turn=last.block(last.numbers[-1]).stop if last.numbers else todo.first,
             delivered=self.summary.delivered + sum(each.delivered for each in done),
             failed=self.summary.failed + sum(each.failed for each in done),
         )
-        self._count_repeated(sent)
+        self.summary.count_repeated(self._repeated)
         for progress in done:
             place = progress.topic, progress.partition
             before = self._sends.get(place)
             self._sends[place] = progress if before is None else joined(before, progress)
         if failures := [each.failure for each in sent if each.failure is not None]:
-            missing = self.summary.messages - self.summary.delivered
-            self.summary.failed = missing
-            raise DeliveryFailed(failures[0]) if self.summary.delivered else SimulatorError(failures[0])
-
-    def _count_repeated(self, sent: Iterable[Sent]) -> None:
-        """Counts messages that may have been sent before: by tasks that died, by a stage that was begun anew, and over
-        connections that broke."""
-        for each in sent:
-            before = each.attempts + self.jobs.again
-            self._repeated.update({(p.topic, p.partition): before * p.sent for p in each.progress})
-            self._repeated.update({(topic, partition): count for topic, partition, count in each.repeated})
-        self.summary.count_repeated(self._repeated)
+            self.summary.failed = self.summary.messages - self.summary.delivered
+            raise DeliveryFailed(str(failures[0])) if self.summary.delivered else failures[0]
 
     def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
         return ((each, {}) for _, each in sorted(self._sends.items()))
@@ -134,15 +147,30 @@ class Broker:
         return parse_target(self.url).open(self.contents)
 
 
-class Outbox(Sink):
-    """Messages as buffers, for each block and partition. Partitions are chosen as the broker's sink does."""
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Shares that a number of tasks deliver at once, with broker partitions in a number of groups, and the secret by
+    which the tasks know each other. More groups than tasks would be more messages between tasks, and no more senders.
+    """
 
-    def __init__(self, broker: Sink, task: int, senders: int) -> None:
+    shares: range
+    tasks: int
+    groups: int
+    secret: bytes
+
+    def group(self, topic: str, partition: int) -> int:
+        """Group of a partition: consecutive partitions have consecutive groups."""
+        return (crc32(topic.encode()) + partition) % self.groups
+
+
+class Outbox(Sink):
+    """Messages of a share by group of partitions. Partitions are chosen as the broker's sink does."""
+
+    def __init__(self, broker: Sink, window: Window) -> None:
         super().__init__()
         self.topic_pattern = broker.topic_pattern
-        self.buffers: list[Buffer] = []
-        self._broker, self._task, self._senders = broker, task, senders
-        self._block = 0
+        self.groups: list[list[MessageBatch]] = [[] for _ in range(window.groups)]
+        self._broker, self._window = broker, window
 
     def partitions(self, topic: str) -> int:
         return self._broker.partitions(topic)
@@ -150,76 +178,73 @@ class Outbox(Sink):
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
         return self._broker.choose(keys, turns, count)
 
+    def poll(self) -> None:
+        self._broker.poll()
+
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        for number, parcel in enumerate(parcels):
-            key = sender(parcel.topic, parcel.partition, self._senders), (self._task, self._block, number)
-            self.buffers.append((key, packed(batch.columns.take(pa.array(parcel.rows)))))
+        rows: list[list[Ints]] = [[] for _ in self.groups]
+        for parcel in parcels:
+            rows[self._window.group(parcel.topic, parcel.partition)].append(parcel.rows)
             self.ledger.acknowledge_parcel(parcel)
-        self._block += 1
-
-
-def sender(topic: str, partition: int, senders: int) -> int:
-    """Number of the sender of a partition: consecutive partitions have consecutive senders."""
-    return (crc32(topic.encode()) + partition) % senders
-
-
-def packed(rows: pa.RecordBatch) -> bytes:
-    out = pa.BufferOutputStream()
-    with pa.ipc.new_stream(out, MESSAGE_SCHEMA, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_batch(rows)
-    return bytes(out.getvalue())
-
-
-def unpacked(buffer: bytes) -> Iterator[MessageBatch]:
-    with pa.ipc.open_stream(buffer) as stream:
-        yield from map(MessageBatch, stream)
-
-
-def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
-    """A task's share as buffers, after a summary of it."""
-    with broker.open() as sink:
-        outbox = Outbox(sink, task, senders)
-        summary = share_run(work.open(), work.share(task), outbox)()
-    return [((task % senders, (SUMMARY, task, 0)), pickle.dumps(summary)), *outbox.buffers]
+        for group, those in zip(self.groups, rows, strict=True):
+            if those:
+                group.append(MessageBatch(batch.columns.take(pa.array(np.sort(np.concatenate(those))))))
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Result of a sender. The `attempts` before it may have sent all of it; `repeated` has the messages that this one
-    sent again itself, by topic and partition."""
+    """Result of a task: summaries of the shares that it rendered, what it sent, the messages that it sent again, by
+    topic and partition, and what went wrong."""
 
     rendered: list[Summary]
-    progress: list[Sends] = field(default_factory=list)
-    attempts: int = 0
-    repeated: list[tuple[str, int, int]] = field(default_factory=list)
-    failure: str | None = None
+    progress: list[Sends]
+    repeated: list[tuple[str, int, int]]
+    wrong: str | None
+    usage: bool
+
+    @property
+    def failure(self) -> SimulatorError | None:
+        if self.wrong is None:
+            return None
+        return UsageError(self.wrong) if self.usage else SimulatorError(self.wrong)
 
 
-def send(broker: Broker, buffers: Iterable[Buffer]) -> Iterator[Sent]:
-    """Sends the buffers in their order.
+def deliver(broker: Broker, work: Work, window: Window, task: int) -> Sent:
+    """Renders the shares of a task, and sends each group of partitions in its turn.
 
-    What the broker refuses is part of the account, and is not tried again. A task that dies is: Spark gives another one
-    all of its buffers, so that what the first one sent is there twice.
+    What goes wrong is part of the account, and is not tried again: this task ends, and tells the next ones to end. If a
+    task dies, Spark ends the others, and the run begins the window anew: what was sent of it is there twice.
     """
-    attempts = task_context().attemptNumber()
     rendered: list[Summary] = []
-    sink: Sink | None = None
-    failure: str | None = None
+    failure: SimulatorError | None = None
+    go = True
+    with ring(window.secret) as turns, broker.open() as sink:
+        for number in window.shares[task :: window.tasks]:
+            outbox = Outbox(sink, window)
+            try:
+                rendered.append(share_run(work.open(), work.share(number), outbox)())
+            except SimulatorError as error:
+                failure, go = error, False
+            for batches in outbox.groups:
+                if number != window.shares[0]:
+                    go = turns.wait(sink.poll) and go
+                if go and (failure := _sent(sink, batches)) is not None:
+                    go = False
+                if number != window.shares[-1]:
+                    turns.tell(go, sink.poll)
+            if not go:
+                break
+    repeated = [(*place, count) for place, count in sink.ledger.repeated.items()]
+    wrong = None if failure is None else str(failure)
+    return Sent(rendered, sink.ledger.progress(), repeated, wrong, isinstance(failure, UsageError))
+
+
+def _sent(sink: Sink, batches: Iterable[MessageBatch]) -> SimulatorError | None:
+    """Sends the messages of a group, and returns what went wrong when all have arrived or failed."""
     try:
-        for (_, (kind, _, _)), content in buffers:
-            if kind == SUMMARY:
-                rendered.append(pickle.loads(content))
-                continue
-            sink = sink or broker.open()
-            for batch in unpacked(content):
-                sink.send(batch)
-        if sink is not None:
-            sink.flush()
+        for batch in batches:
+            sink.send(batch)
+        sink.flush()
     except SimulatorError as error:
-        failure = str(error)
-    finally:
-        if sink is not None:
-            sink.close()
-    progress = [] if sink is None else sink.ledger.progress()
-    repeated = [] if sink is None else [(*place, count) for place, count in sink.ledger.repeated.items()]
-    yield Sent(rendered, progress, attempts, repeated, failure)
+        return error
+    return None

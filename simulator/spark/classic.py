@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from simulator.spark.jobs import Buffer, Jobs, Key, R, Tasks, nothing
+from simulator.spark.jobs import Jobs, R, Tasks, nothing
 
 
 class ClassicJobs(Jobs):
@@ -20,6 +20,12 @@ class ClassicJobs(Jobs):
         self.cores = self._context.defaultParallelism
 
     @property
+    def slots(self) -> int:
+        context = self._context._jsc.sc()
+        profile = context.resourceProfileManager().defaultResourceProfile()
+        return max(1, int(context.maxNumConcurrentTasks(profile)))
+
+    @property
     def counted(self) -> int:
         return int(self._sum.value)
 
@@ -27,16 +33,9 @@ class ClassicJobs(Jobs):
         numbers = self._context.parallelize(range(tasks), tasks)
         return self._collect(numbers.map(partial(_counted, function, count, self._sum)))
 
-    def exchange(
-        self,
-        make: Callable[[int], Iterable[Buffer]],
-        numbers: range,
-        take: Callable[[Iterator[Buffer]], Iterable[R]],
-        parts: int,
-    ) -> list[R]:
-        made = self._context.parallelize(numbers, len(numbers)).flatMap(make)
-        ordered = made.repartitionAndSortWithinPartitions(parts, partitionFunc=_part, keyfunc=_order)
-        return self._collect(ordered.mapPartitions(take))
+    def together(self, function: Callable[[int], R], tasks: int) -> list[R]:
+        numbers = self._context.parallelize(range(tasks), tasks).barrier()
+        return self._collect(numbers.mapPartitions(partial(map, function)))
 
     def once(self, function: Callable[[], None]) -> None:
         function()
@@ -63,7 +62,6 @@ class ClassicJobs(Jobs):
         jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(name))
         numbers = {stage for job in jobs if job is not None for stage in job.stageIds}
         stages = [stage for stage in map(tracker.getStageInfo, numbers) if stage is not None]
-        self.again = any(stage.currentAttemptId > 0 for stage in stages)
         return Tasks(
             sum(stage.numCompletedTasks for stage in stages),
             sum(stage.numActiveTasks for stage in stages),
@@ -76,11 +74,3 @@ def _counted(function: Callable[[int], R], count: Callable[[R], int], total: Any
     result = function(number)
     total.add(count(result))
     return result
-
-
-def _part(key: Key) -> int:
-    return key[0]
-
-
-def _order(key: Key) -> tuple[int, int, int]:
-    return key[1]

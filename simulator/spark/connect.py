@@ -1,7 +1,7 @@
 """Jobs on a Spark Connect server, as DataFrames with `mapInArrow`: it offers no RDDs, accumulators and job groups.
 
 Results come as pickles, in the order of tasks; of these only values and data classes of this package are read. The
-server reports tasks every other second, and not whether it began a stage anew.
+server reports tasks every other second.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, Final
@@ -18,13 +18,9 @@ import pyarrow as pa
 
 from simulator.errors import SinkError
 from simulator.spark.failures import sentence
-from simulator.spark.jobs import Buffer, Jobs, R, Tasks, nothing
+from simulator.spark.jobs import Jobs, R, Tasks, nothing
 
 RESULT: Final = "result binary"
-BUFFER: Final = "part int, task int, block int, number int, content binary"
-BUFFER_SCHEMA: Final = pa.schema(
-    [*((name, pa.int32()) for name in ("part", "task", "block", "number")), ("content", pa.binary())]
-)
 # Size of a range that is large enough for a partition per core.
 MANY: Final = 1 << 20
 
@@ -47,23 +43,15 @@ class ConnectJobs(Jobs):
     def run(self, function: Callable[[int], R], tasks: int, count: Callable[[R], int] = nothing) -> list[R]:
         return self._collect(self._each(function, tasks), tasks, count)
 
-    def exchange(
-        self,
-        make: Callable[[int], Iterable[Buffer]],
-        numbers: range,
-        take: Callable[[Iterator[Buffer]], Iterable[R]],
-        parts: int,
-    ) -> list[R]:
-        each = self._session.range(numbers.start, numbers.stop, 1, len(numbers))
-        made = each.mapInArrow(partial(_made, make), BUFFER).repartitionById(parts, "part")
-        ordered = made.sortWithinPartitions("task", "block", "number")
-        return self._collect(ordered.mapInArrow(partial(_taken, take), RESULT), len(numbers) + parts, nothing)
+    def together(self, function: Callable[[int], R], tasks: int) -> list[R]:
+        return self._collect(self._each(function, tasks, barrier=True), tasks, nothing)
 
     def once(self, function: Callable[[], None]) -> None:
         self._now(self._each(partial(_called, function), 1))
 
-    def _each(self, function: Callable[[int], Any], tasks: int) -> Any:
-        return self._session.range(0, tasks, 1, tasks).mapInArrow(partial(_results_of, function), RESULT)
+    def _each(self, function: Callable[[int], Any], tasks: int, *, barrier: bool = False) -> Any:
+        numbers = self._session.range(0, tasks, 1, tasks)
+        return numbers.mapInArrow(partial(_results_of, function), RESULT, barrier)
 
     def _now(self, frame: Any) -> Any:
         try:
@@ -123,22 +111,3 @@ def _results_of(function: Callable[[int], Any], batches: Iterator[pa.RecordBatch
 
 def _called(function: Callable[[], None], number: int) -> None:
     function()
-
-
-def _made(make: Callable[[int], Iterable[Buffer]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for number in batch["id"].to_pylist():
-            for (part, order), content in make(number):
-                columns = [*(pa.array([each], pa.int32()) for each in (part, *order)), pa.array([content], pa.binary())]
-                yield pa.RecordBatch.from_arrays(columns, schema=BUFFER_SCHEMA)
-
-
-def _taken(
-    take: Callable[[Iterator[Buffer]], Iterable[Any]], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    def buffers() -> Iterator[Buffer]:
-        for batch in batches:
-            for part, task, block, number, content in zip(*(column.to_pylist() for column in batch), strict=True):
-                yield (part, (task, block, number)), content
-
-    yield from map(_pickled, take(buffers()))

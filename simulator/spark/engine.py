@@ -164,13 +164,14 @@ def total(work: Work, summaries: Iterable[Summary]) -> Summary:
     return found
 
 
-def joined(before: Sends, now: Sends) -> Sends:
-    """Account of a partition from those of two consecutive shares."""
+def joined(one: Sends, other: Sends) -> Sends:
+    """Account of a partition from those of two parts of the stream."""
     return replace(
-        now,
-        sent=before.sent + now.sent,
-        delivered=before.delivered + now.delivered,
-        failed=before.failed + now.failed,
-        first=before.first,
-        acknowledged=now.acknowledged or before.acknowledged,
+        one,
+        sent=one.sent + other.sent,
+        delivered=one.delivered + other.delivered,
+        failed=one.failed + other.failed,
+        first=min(one.first, other.first),
+        last=max(one.last, other.last),
+        acknowledged=max(filter(None, (one.acknowledged, other.acknowledged)), default=None),
     )

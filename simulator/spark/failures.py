@@ -8,6 +8,10 @@ from simulator import errors
 from simulator.errors import MissingPackage, SimulatorError, UsageError
 
 
+class TaskDied(SimulatorError):
+    """Raised if Spark could not finish a job, for none of our errors; it may be tried again."""
+
+
 def sentence(error: Exception) -> SimulatorError:
     """An error of Spark as one of ours: the error that a task raised, or the first line of Spark's message."""
     text = str(error)
@@ -35,4 +39,4 @@ def sentence(error: Exception) -> SimulatorError:
         (line for line in lines if "failed" in line or "Exception" in line), lines[0] if lines else repr(error)
     )
     reason = re.sub(r"^.*?(Job aborted|: )", r"\1", reason, count=1).removeprefix(": ")
-    return SimulatorError(f"Spark could not do it: {reason[:500].rstrip('.')}.")
+    return TaskDied(f"Spark could not do it: {reason[:500].rstrip('.')}.")

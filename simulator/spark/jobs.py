@@ -8,19 +8,17 @@ from __future__ import annotations
 import threading
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from simulator.spark.failures import sentence
+from simulator.spark.ring import Ring
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 WATCH_SECONDS: Final = 0.25
-# Destination part of a buffer, and its position there: task, block, number in the block.
-Key: TypeAlias = tuple[int, tuple[int, int, int]]
-Buffer: TypeAlias = tuple[Key, bytes]
 
 
 class Stopped(Exception):
@@ -44,11 +42,14 @@ class Jobs(ABC):
     """The jobs of a run. `stopped` returns whether to cancel them, `watch` is called with their progress."""
 
     cores: int
-    # Whether Spark is known to have restarted a stage of the last job.
-    again = False
 
     def __init__(self, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
         self._stopped, self._watch = stopped, watch
+
+    @property
+    def slots(self) -> int:
+        """Number of tasks that can run at once now."""
+        return self.cores
 
     @property
     @abstractmethod
@@ -61,15 +62,9 @@ class Jobs(ABC):
         SimulatorError."""
 
     @abstractmethod
-    def exchange(
-        self,
-        make: Callable[[int], Iterable[Buffer]],
-        numbers: range,
-        take: Callable[[Iterator[Buffer]], Iterable[R]],
-        parts: int,
-    ) -> list[R]:
-        """Buffers that are made of each number in a task, and taken in a task for each part, in the order of their
-        keys. Raises Stopped, SimulatorError."""
+    def together(self, function: Callable[[int], R], tasks: int) -> list[R]:
+        """Results of the function for each number below `tasks`, in order, in tasks that run at once and have a `ring`.
+        Raises TaskDied if one of them does, which ends the others; Stopped, SimulatorError."""
 
     @abstractmethod
     def once(self, function: Callable[[], None]) -> None:
@@ -127,3 +122,13 @@ def task_context() -> Any:
     context = TaskContext.get()
     assert context is not None
     return context
+
+
+def ring(secret: bytes) -> Ring:
+    """Ring of this task and those that run with it, of `Jobs.together`."""
+    from pyspark import BarrierTaskContext
+
+    context = BarrierTaskContext.get()
+    place = context.partitionId()
+    host = context.getTaskInfos()[place].address.rpartition(":")[0].strip("[]")
+    return Ring(host, place, secret, context.allGather)

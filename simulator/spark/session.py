@@ -42,8 +42,6 @@ LOCAL_SETTINGS: Final = {
     # Python renders and writes. Java starts and hands out tasks, for which its best compiler costs more than it gains.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-# Most bytes of buffers that a sender takes at once; a buffer has megabytes.
-CONNECT_SETTINGS: Final = {"spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20)}
 
 
 def parse_settings(texts: tuple[str, ...]) -> dict[str, str]:
@@ -182,7 +180,7 @@ def _connected(master: str, settings: Mapping[str, str]) -> Any:
         raise SimulatorError(f"{where}: no Spark Connect server answers there: {error.strerror or error}.") from None
     except Exception as error:
         raise sentence(error) from None
-    for name, value in {**CONNECT_SETTINGS, **settings}.items():
+    for name, value in settings.items():
         try:
             session.conf.set(name, value)
         except PySparkException:

@@ -49,7 +49,7 @@ def test_order_within_partitions(
     facts, record = tmp_path / "summary.json", tmp_path / "record.json"
     command(
         "run", "bank", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "--snapshot", "--engine", "spark",
-        "--tasks", "7", "--to", destination(kind, address, topic), "--summary-to", facts, "--record", record, status=0,
+        "--tasks", "11", "--to", destination(kind, address, topic), "--summary-to", facts, "--record", record, status=0,
     )  # fmt: skip
     wanted, done = local(job_for(kind), snapshot=True), summary(facts)
     assert contents(kind, address, topic, request) == values(wanted)
