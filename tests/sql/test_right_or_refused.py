@@ -26,6 +26,8 @@ SOURCES: Final = ("mysql-8.0", "mysql-5.7", "mariadb-10.11")
 CASES: Final = {
     "fractions of timestamps": """
 create table t(a datetime(3), b timestamp(6) null, c varchar(40))
+insert into t(c) values(ifnull(date'2024-02-29', timestamp'2024-02-29 10:11:12.5'))
+insert into t(c) select case when a is null then date'2024-02-29' else timestamp'2024-02-29 10:11:12.50' end from t
 insert into t(a, b) values(TIMESTAMP'2024-01-01 10:11:30.456', timestamp '2024-01-01 10:11:30.456789')
 insert into t(c) values(TIMESTAMP'2024-01-01 10:11:30.456')
 insert into t(c) values(date_add(TIMESTAMP'2024-01-01 10:11:30.456', interval 1 day))
@@ -247,6 +249,10 @@ def test_functions_as_a_server(source: str, servers: Callable[[str], str]) -> No
 
 
 T: Final = "create table t(a int, j json, d date, b varbinary(9), l varchar(9) charset latin1 unique, m decimal(5,2)); "
+M: Final = (
+    T + "create table m(a int, d date, ti time, b varbinary(9), v varchar(9)); "
+    "insert into m values(1, '2024-01-02', '10:11:12', 'x', 'y'); "
+)
 LINKED: Final = "create table p(id int primary key); create table c(p int, foreign key (p) references p(id)); "
 PARTITIONED: Final = (
     "create table p(id int primary key) partition by hash(id) partitions 3; create table o(id int); "
@@ -272,6 +278,31 @@ REFUSED: Final = [
     (SOURCES, LINKED + "alter table p drop primary key", "dropping an index that a foreign key needs", ""),
     (SOURCES, LINKED + "alter table c drop index p", "dropping the index that a foreign key implies", ""),
     (SOURCES, "create table t(a varchar(9)); insert into t values(lower('ẞ'))", "the case of the letter 'ẞ'", ""),
+    (SOURCES, M + "insert into t(d) select d from m where ti < d", "comparing a time with a date", ""),
+    (SOURCES, M + "insert into t(a) select 1 from m where v < x'c3a4'", "comparing hexadecimal digits with a text", ""),
+    (SOURCES, M + "insert into t(l) select group_concat(b) from m", "GROUP_CONCAT() of bytes", ""),
+    (SOURCES, M + "insert into t(a) select a between null and 2 from m", "BETWEEN NULL", ""),
+    (SOURCES, M + "insert into t(a) select '12' between time'10:11:12' and '2024-02-29'",
+     "BETWEEN of times and texts", ""),
+    (("mysql-8.0", "mysql-5.7"), M + "insert into t(a) select 7 in (1, a) from m",
+     "a constant IN columns, in a strict statement,", ""),
+    (SOURCES, M + "insert into t(a) select b like d from m", "a date or time, and bytes, in LIKE", ""),
+    (("mysql-5.7",), T + "insert into t(a) values('12' = time'10:11:12')", "comparing a time with a text", ""),
+    (("mysql-8.0", "mysql-5.7"), M + "insert into t(a) select 1 from m where x'01' - 7",
+     "a negative number of hexadecimal digits", ""),
+    (("mysql-8.0",), "create table f(k int, v varchar(9) default (-0.5 * 0)); insert into f(k) values(1)",
+     "a DEFAULT that is the decimal 0, as a text,", ""),
+    (("mariadb-10.11",), "create table f(k int, v varchar(9) default ('1' + '2x')); insert into f(k) values(1)",
+     "a DEFAULT of a text that is no number", ""),
+    (("mariadb-10.11",), "create table f(k int, v varchar(9) default (0 | x'c3a4')); insert into f(k) values(1)",
+     "hexadecimal digits in the expression of a column", ""),
+    (("mariadb-10.11",), "create table f(k int, v varchar(9) as (0 ^ x'c3a4')); insert into f(k) values(1)",
+     "hexadecimal digits in the expression of a column", ""),
+    (("mariadb-10.11",), T + "insert into t(l) values(sha2('x', null))", "sha2() with NULL", ""),
+    (("mariadb-10.11",), T + "insert into t(l) values(from_unixtime('12'))", "from_unixtime() of a text", ""),
+    (("mariadb-10.11",), T + "insert into t(l) values(regexp_substr('abc', 'b', 2))",
+     "regexp_substr() with 3 arguments", ""),
+    (("mariadb-10.11",), M + "insert into t(l) select json_array(b) from m", "json_array() of bytes", ""),
     (("mysql-8.0",), PARTITIONED + "insert into p values(4), (5)", SEVERAL, ""),
     (("mysql-8.0",), PARTITIONED + "insert into p select id + 5 from o", SEVERAL, ""),
     (("mysql-8.0",), PARTITIONED + "create table l like p; insert into l values(4), (5)", SEVERAL, ""),

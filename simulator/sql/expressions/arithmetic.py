@@ -67,6 +67,7 @@ def make_arithmetic(
             a, b = left(env), right(env)
             if a is None or b is None:
                 return None
+            digits = isinstance(a, Raw) or isinstance(b, Raw)
             a, b = checked_number(a, session), checked_number(b, session)
             if isinstance(a, float) or isinstance(b, float):
                 number = operate(float(a), float(b))
@@ -78,6 +79,8 @@ def make_arithmetic(
                 scale = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
                 return result if scale_of(result) <= scale else ScaledDecimal(result, scale)
             number = operate(int(a), int(b))
+            if digits and number < 0:
+                raise Unsupported("a negative number of hexadecimal digits")
             # the result of signed operands is signed; with an unsigned operand it is unsigned and must not be negative
             large = unsigned or a > _SIGNED or b > _SIGNED
             if not (0 if large and keeps_sign else _LOW) <= number <= (HIGH if large else _SIGNED):
@@ -151,7 +154,8 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
                 return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
             if isinstance(a, float) or isinstance(b, float):
-                return math.fmod(a, b)
+                rest = math.fmod(a, b)
+                return abs(rest) if session.server.mariadb and not rest else rest
             if isinstance(a, ScaledDecimal) or isinstance(b, ScaledDecimal):
                 raise Unsupported("the remainder of a value with fixed digits")
             remainder = CONTEXT.remainder(Decimal(a), Decimal(b))

@@ -160,7 +160,7 @@ def make_function(node: Any, scope: Scope) -> Compiled:
 
         def documented(env: Any) -> Any:
             values = [part(env) for part in parts]
-            check_arguments(name, values, strict=session.statement.refuses_texts)
+            check_arguments(session, name, values)
             try:
                 result = call(session, *values)
             except SqlError:
@@ -197,7 +197,7 @@ def _checked(name: str, call: Callable[..., Any], parts: Sequence[Compiled], sco
 
     def checked(env: Any) -> Any:
         values, strict = [part(env) for part in parts], session.statement.refuses_texts
-        check_arguments(name, values, strict=strict)
+        check_arguments(session, name, values)
         result = call(session, *values)
         check_result(name, values, result, strict=strict)
         return str(result) if isinstance(result, Label) else bytes(result) if type(result) is Raw else result
@@ -258,7 +258,7 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
         def call(env: Any) -> Any:
             a, b = first(env), second(env)
             for part in dated:
-                check_arguments(name, [part(env)], strict=session.statement.refuses_texts)
+                check_arguments(session, name, [part(env)])
             if a is None or b is None:
                 return None
             return dates.timestampdiff(session, unit, a, b) if name.endswith("diff") else casts.moved(b, a, 1, unit)
@@ -285,7 +285,7 @@ def make_extract(node: Any, scope: Scope) -> Compiled:
             return None
         if not isinstance(operand, Temporal):
             of_time = unit in ("hour", "minute", "second", "microsecond")
-            check_arguments("hour" if of_time else "year", [operand], strict=session.statement.refuses_texts)
+            check_arguments(session, "hour" if of_time else "year", [operand])
         return dates.extracted(session, unit, operand)
 
     return read

@@ -89,9 +89,12 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
         _check_constants(scope, node.left, node.right)
         session = scope.session
         refuses = not session.server.mariadb
+        sides = node.left, node.right
 
         def compare(env: Any) -> Any:
             a, b = left(env), right(env)
+            if type(a) is str or type(b) is str:
+                _check_text((a, b), sides, session)
             if (
                 refuses
                 and session.statement.refuses_texts
@@ -104,6 +107,15 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
         return compare
 
     return make
+
+
+def _check_text(values: Sequence[Any], nodes: Sequence[Any], session: Any) -> None:
+    """Raises Unsupported for a text whose comparison depends on where the values come from."""
+    for value, node in zip(values, nodes, strict=True):
+        if isinstance(value, bytes) and node.find(exp.Column, exp.Cast) is None:
+            raise Unsupported("comparing hexadecimal digits with a text")  # as bytes, or by a column's collation
+    if session.server.id == "mysql-5.7" and _is_time(*values) and not any(node.find(exp.Column) for node in nodes):
+        raise Unsupported("comparing a time with a text")
 
 
 # A text with a time.
@@ -163,6 +175,11 @@ def _compare(a: Any, b: Any, collation: str, session: Any) -> int | None:
     return comparison.compare(a, b, collation)
 
 
+def _is_time(*values: Any) -> bool:
+    """Whether one of the values is a time of day."""
+    return any(isinstance(value, Temporal) and value.kind == "time" for value in values)
+
+
 def make_null_safe(node: Any, scope: Scope) -> Compiled:
     left, right = compiled(node.left, scope), compiled(node.right, scope)
     collation = collation_of(scope, node.left, node.right)
@@ -186,6 +203,8 @@ def make_is(node: Any, scope: Scope) -> Compiled:
 
 def make_between(node: Any, scope: Scope) -> Compiled:
     value, low, high = (compiled(node.args[name], scope) for name in ("this", "low", "high"))
+    if isinstance(node.args["low"], exp.Null) or isinstance(node.args["high"], exp.Null):
+        raise Unsupported("BETWEEN NULL")
     collation = collation_of(scope, node.this, node.args["low"], node.args["high"])
     _check_constants(scope, node.this, node.args["low"], node.args["high"])
     session = scope.session
@@ -196,6 +215,8 @@ def make_between(node: Any, scope: Scope) -> Compiled:
         words = any(type(value) is str and not is_number(value) for value in values)
         if words and any(isinstance(value, int | float | Decimal) for value in values):
             raise Unsupported("a text that is no number BETWEEN numbers")
+        if _is_time(*values) and any(isinstance(value, str) for value in values):
+            raise Unsupported("BETWEEN of times and texts")
         above = _compare(tested, low(env), collation, session)
         below = _compare(tested, high(env), collation, session)
         if (above is not None and above < 0) or (below is not None and below > 0):
@@ -215,7 +236,10 @@ def make_in(node: Any, scope: Scope) -> Compiled:
     else:
         typed = _operand if scope.session.server.mariadb else lambda item, other, scope: compiled(item, scope)
         members = [typed(item, node.this, scope) for item in node.expressions]
-        _check_constants(scope, node.this, *node.expressions)
+        if scope.field(node.this) is not None:
+            _check_constants(scope, node.this, *node.expressions)
+        elif scope.session.statement.refuses_texts and any(map(scope.field, node.expressions)):
+            raise Unsupported("a constant IN columns, in a strict statement,")
         listed = lambda env: [member(env) for member in members]  # noqa: E731
 
     def test(env: Any) -> Any:
@@ -245,8 +269,8 @@ def make_like(node: Any, scope: Scope) -> Compiled:
 
     def test(env: Any) -> Any:
         text, wanted = value(env), pattern(env)
-        if isinstance(wanted, bytes) and isinstance(text, Temporal):
-            raise Unsupported("a date or time LIKE bytes")
+        if {type(wanted), type(text)} & {bytes, Raw} and Temporal in (type(wanted), type(text)):
+            raise Unsupported("a date or time, and bytes, in LIKE")
         matches = comparison.like(text, wanted, escape, collation)
         return None if matches is None else matches is not negated
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Final
 
+from sqlglot import exp
+
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Compiled, Field
 from simulator.sql.errors import SqlError, Unsupported
@@ -12,6 +16,13 @@ from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.parse.trees import expression_tree
 
 _UNKNOWN_COLUMN: Final = 1054
+_TRUNCATED: Final = 1292
+
+
+def refuse_digits(tree: Any, session: Any) -> None:
+    """Raises Unsupported for hexadecimal digits inside an expression of a column, which MariaDB keeps as a text."""
+    if session.server.mariadb and not isinstance(tree, exp.HexString) and tree.find(exp.HexString) is not None:
+        raise Unsupported("hexadecimal digits in the expression of a column")
 
 
 def default(field: Field, scope: Scope) -> Compiled:
@@ -24,10 +35,18 @@ def default(field: Field, scope: Scope) -> Compiled:
         if error.number == _UNKNOWN_COLUMN and field.default.startswith("("):
             raise Unsupported("a DEFAULT that reads columns") from None
         raise
+    refuse_digits(expression_tree(field.default), session)
     constant = not field.default.startswith("(") and field.default.upper()[:3] not in ("CUR", "NOW", "LOC")
 
     def value(env: Any) -> Any:
-        result = expression(env)
+        try:
+            result = expression(env)
+        except SqlError as error:
+            if error.number == _TRUNCATED and session.server.mariadb:
+                raise Unsupported("a DEFAULT of a text that is no number") from None
+            raise
+        if isinstance(result, Decimal) and not result and mysql_table.family(field.type) == "text":
+            raise Unsupported("a DEFAULT that is the decimal 0, as a text,")
         return None if result is None else to_stored(result, field, 1, session.rules())
 
     if not constant:

@@ -134,7 +134,18 @@ def _cast(node: exp.Cast) -> ResultType | None:
         "TIME": "time", "JSON": "json", "YEAR": "int",
     }  # fmt: skip
     kind = kinds.get(name)
+    if kind == "datetime":
+        return ResultType(kind, _fraction_digits(node))
     return None if kind is None else ResultType(kind)
+
+
+def _fraction_digits(node: exp.Cast) -> int:
+    """Digits of CAST(… AS DATETIME(3)), and of TIMESTAMP'2024-01-01 10:11:12.345', a cast in sqlglot's tree."""
+    if node.to.expressions:
+        return int(node.to.expressions[0].this.this)
+    if isinstance(node.this, exp.Literal) and node.to.this.name != "DATETIME":
+        return len(str(node.this.this).partition(".")[2])
+    return 0
 
 
 def unified(types: Sequence[ResultType | None]) -> ResultType | None:

@@ -82,7 +82,7 @@ def logarithm(session: Any, value: Any, other: Any = None) -> Any:
         if session.statement.division_fails:
             raise SqlError(1365) if session.server.mariadb else SqlError(3020, "logarithm")
         return None
-    if base in (2, 10):
+    if base == 10 or (base == 2 and not session.server.mariadb):
         return math.log2(number) if base == 2 else math.log10(number)
     return math.log(number) if other is None else math.log(number) / math.log(base)
 

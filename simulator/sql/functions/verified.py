@@ -64,10 +64,13 @@ _FIRST_DATE: Final = 10_101
 _FIRST_DAY: Final = 366
 
 
-def check_arguments(name: str, values: Sequence[Any], *, strict: bool) -> None:
-    """Raises Unsupported for arguments that servers read in ways that are not simulated. `strict`: the statement
-    changes rows, and servers refuse texts that are no number or date."""
+def check_arguments(session: Any, name: str, values: Sequence[Any]) -> None:
+    """Raises Unsupported for arguments that servers read in ways that are not simulated."""
+    # whether the statement changes rows: servers then refuse texts that are no number or date
+    strict = session.statement.refuses_texts
     numeric = _NUMERIC.get(name, ())
+    if session.server.mariadb:
+        _check_mariadb(name, values)
     if name in _ALIKE:
         _check_alike(name, values, strict)
     elif name.startswith("json_"):
@@ -100,6 +103,18 @@ def check_result(name: str, values: Sequence[Any], result: Any, *, strict: bool)
     nullable = name in _NULLABLE or name.startswith("json_")
     if result is None and strict and values and not nullable and all(value is not None for value in values):
         raise Unsupported(f"{name}() that is NULL, in a strict statement,")
+
+
+def _check_mariadb(name: str, values: Sequence[Any]) -> None:
+    """Arguments that MariaDB alone reads in another way."""
+    if name in _PRINTED and any(isinstance(value, bytes) for value in values):
+        raise Unsupported(f"{name}() of bytes")
+    if name == "from_unixtime" and isinstance(values[0], str):
+        raise Unsupported("from_unixtime() of a text")
+    if name == "sha2" and values[1] is None:
+        raise Unsupported("sha2() with NULL")
+    if name in ("regexp_instr", "regexp_substr") and len(values) > 2:
+        raise Unsupported(f"{name}() with {len(values)} arguments")
 
 
 def _check_number(name: str, value: Any, strict: bool) -> None:

@@ -218,6 +218,8 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
             tuples = _distinct(tuples, collation)
         if not tuples:
             return None
+        if any(isinstance(cell, bytes) for cells in tuples for cell in cells):
+            raise Unsupported("GROUP_CONCAT() of bytes")
         raw = bytes_of(mark.join("".join(map(text_of, cells)) for cells in tuples))
         maximum = int(session.variable("group_concat_max_len"))
         if len(raw) > maximum and session.statement.refuses_texts:

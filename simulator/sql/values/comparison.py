@@ -89,6 +89,8 @@ def compare(left: Any, right: Any, collation: str) -> int | None:
         a, b = _documents(left, right)
     elif _textual(left) and _textual(right):
         if isinstance(left, bytes) or isinstance(right, bytes):
+            if isinstance(left, Raw | str) and isinstance(right, Raw | str) and type(left) is not type(right):
+                raise Unsupported("comparing hexadecimal digits with a text")
             a, b = bytes_of(left), bytes_of(right)
         else:
             a, b = ordered(str(left), collation), ordered(str(right), collation)
@@ -117,7 +119,7 @@ def _as_temporals(left: Any, right: Any) -> tuple[Any, Any]:
         raise Unsupported("comparing a date or time with a text that is none")
     if isinstance(a, Temporal) and isinstance(b, Temporal):
         if "time" in (a.kind, b.kind) and a.kind != b.kind:
-            return number_of(a), number_of(b)
+            raise Unsupported("comparing a time with a date")
         return a.key, b.key
     return float(number_of(a)), float(number_of(b))
 
