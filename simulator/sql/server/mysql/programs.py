@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Program:
             "datadir": str(folder / "data"),
             "socket": str(folder / "socket"),
             "pid-file": str(folder / "pid"),
+            "tmpdir": str(folder),  # a server that starts removes tables of others in a common one
             "user": getpass.getuser(),
             "character-set-server": "utf8mb4",
             "default-time-zone": "+00:00",
@@ -99,16 +101,13 @@ class Program:
         words += [f"--datadir={data}", f"--user={getpass.getuser()}"]
         if self.base is not None:
             words.append(f"--basedir={self.base}")
+        failure, program, first = "mysqld --initialize-insecure failed", str(self.path), "--initialize-insecure"
         if self.is_mariadb:
-            installer = self._installer()
-            words += ["--skip-test-db", "--auth-root-authentication-method=normal"]
-            run("mariadb-install-db failed", installer, "--no-defaults", *words, environment=self.environment)
-        else:
-            run(
-                "mysqld --initialize-insecure failed",
-                *(str(self.path), "--no-defaults", "--initialize-insecure", *words),
-                environment=self.environment,
-            )
+            failure, program, first = "mariadb-install-db failed", self._installer(), "--skip-test-db"
+            words.append("--auth-root-authentication-method=normal")
+        with tempfile.TemporaryDirectory(prefix="cdcsim-mysql-") as scratch:
+            words.append(f"--tmpdir={scratch}")
+            run(failure, program, "--no-defaults", first, *words, environment=self.environment)
 
     def _installer(self) -> str:
         if self.base is not None:
