@@ -27,6 +27,7 @@ from simulator.sinks.framing import offsets_of
 Ints: TypeAlias = npt.NDArray[np.int64]
 Seconds: TypeAlias = npt.NDArray[np.float64]
 Place: TypeAlias = tuple[str, int]  # topic and partition
+Parts: TypeAlias = Sequence[tuple[Place, Ints]]  # rows of a batch, ascending, by topic and partition
 
 NOT_SENT: Final = "it was not sent after that failure"
 
@@ -177,15 +178,16 @@ class Ledger:
 
     # Entering
 
-    def enter(self, batch: MessageBatch, due: Seconds | None = None) -> list[Parcel]:
-        """Enters a batch whose partitions are all chosen, in stream order. Equal order keys never span batches."""
+    def enter(self, batch: MessageBatch, due: Seconds | None = None, parts: Parts | None = None) -> list[Parcel]:
+        """Enters a batch whose partitions are all chosen, or these parts of it alone, in stream order. Equal order keys
+        of a partition never span batches."""
         columns = _Columns.of(batch, due)
         parcels = []
         with self._lock:
             if not self.open:
                 self._moved = time.monotonic()
-            self.sent += len(batch)
-            for (topic, partition), rows in by_partition(batch):
+            for (topic, partition), rows in by_partition(batch) if parts is None else parts:
+                self.sent += len(rows)
                 account = self._accounts.get((topic, partition))
                 number, previous = (account.sent, account.last) if account else (0, None)
                 parcel = Parcel(topic, partition, rows, number, previous, columns)

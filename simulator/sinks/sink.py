@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from simulator.batch import MessageBatch
 from simulator.delivery.hashes import murmur2, to_positive_mod
 from simulator.model import OrderKey
-from simulator.sinks.ledger import Ints, Ledger, Parcel, Seconds
+from simulator.sinks.ledger import Ints, Ledger, Parcel, Parts, Seconds
 
 # Messages without a key stay on one partition for this many turns, as Java's producer stays while it fills a batch.
 STICKY_TURNS = 64
@@ -40,6 +40,8 @@ class Sink(ABC):
     """
 
     topic_pattern: str | None = None
+    # Whether `write` reads the rows of its parcels alone: it is then given a batch of which others are sent later.
+    reads_parcels_alone = False
     # Sentence that a user should read before messages are sent.
     notice: str | None = None
 
@@ -110,19 +112,25 @@ class Sink(ABC):
     # Called by users of a sink
 
     @final
-    def send(self, batch: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
+    def send(
+        self, batch: MessageBatch, *, due: Seconds | None = None, whole: bool = True, parts: Parts | None = None
+    ) -> None:
         """Sends messages. May block (back-pressure), and may return before they are acknowledged.
 
         `due` has the due time of each message on the monotonic clock (default: now); `whole`: the batch ends at the end
-        of a source transaction. Raises DeliveryFailed once any message failed, and SinkError.
+        of a source transaction; `parts`: all that is sent now of a batch whose partitions are chosen. Raises
+        DeliveryFailed once any message failed, and SinkError.
         """
         self.poll()
         self.check()
+        if parts is not None and not self.reads_parcels_alone:
+            rows = np.sort(np.concatenate([rows for _, rows in parts]))
+            batch, parts = MessageBatch(batch.columns.take(pa.array(rows))), None
         if len(batch):
             for topic in pc.unique(batch["topic"]).to_pylist():
                 self.partitions(topic)
             batch = self.place(batch)
-            parcels = self.ledger.enter(batch, due)
+            parcels = self.ledger.enter(batch, due, parts)
             if self.watch is not None:
                 self.watch(batch, parcels)
             self.write(batch, parcels, whole=whole)

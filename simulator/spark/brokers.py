@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Final
 from zlib import crc32
 
-import numpy as np
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
@@ -25,7 +24,7 @@ from simulator.run.job import Job
 from simulator.run.pipeline import Summary
 from simulator.run.session import share_run
 from simulator.sinks import parse_target
-from simulator.sinks.ledger import Ints, Parcel, Place
+from simulator.sinks.ledger import Ints, Parcel, Parts, Place
 from simulator.sinks.ledger import Progress as Sends
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Contents
@@ -169,7 +168,7 @@ class Outbox(Sink):
     def __init__(self, broker: Sink, window: Window) -> None:
         super().__init__()
         self.topic_pattern = broker.topic_pattern
-        self.groups: list[list[MessageBatch]] = [[] for _ in range(window.groups)]
+        self.groups: list[list[tuple[MessageBatch, Parts]]] = [[] for _ in range(window.groups)]
         self._broker, self._window = broker, window
 
     def partitions(self, topic: str) -> int:
@@ -182,13 +181,13 @@ class Outbox(Sink):
         self._broker.poll()
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        rows: list[list[Ints]] = [[] for _ in self.groups]
+        by_group: dict[int, list[tuple[Place, Ints]]] = {}
         for parcel in parcels:
-            rows[self._window.group(parcel.topic, parcel.partition)].append(parcel.rows)
+            group = self._window.group(parcel.topic, parcel.partition)
+            by_group.setdefault(group, []).append(((parcel.topic, parcel.partition), parcel.rows))
             self.ledger.acknowledge_parcel(parcel)
-        for group, those in zip(self.groups, rows, strict=True):
-            if those:
-                group.append(MessageBatch(batch.columns.take(pa.array(np.sort(np.concatenate(those))))))
+        for group, parts in by_group.items():
+            self.groups[group].append((batch, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +238,11 @@ def deliver(broker: Broker, work: Work, window: Window, task: int) -> Sent:
     return Sent(rendered, sink.ledger.progress(), repeated, wrong, isinstance(failure, UsageError))
 
 
-def _sent(sink: Sink, batches: Iterable[MessageBatch]) -> SimulatorError | None:
+def _sent(sink: Sink, batches: Iterable[tuple[MessageBatch, Parts]]) -> SimulatorError | None:
     """Sends the messages of a group, and returns what went wrong when all have arrived or failed."""
     try:
-        for batch in batches:
-            sink.send(batch)
+        for batch, parts in batches:
+            sink.send(batch, parts=parts)
         sink.flush()
     except SimulatorError as error:
         return error

@@ -107,7 +107,15 @@ def test_order(scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Any number of tasks and of shares: each partition is that of a local run."""
     job = job_of(scenario, "canal-json", tmp_path).addressed(route="key", partitions=Partitions(PARTITIONS))
     wanted = locally(job)
-    for tasks, count in ((1, 1), (1, 5), (2, 7), (3, 3), (4, 30)):
+    for tasks, count, alone in (
+        (1, 1, False),
+        (1, 5, True),
+        (2, 7, False),
+        (3, 3, True),
+        (4, 30, False),
+        (4, 30, True),
+    ):
+        monkeypatch.setattr(TopicsSink, "reads_parcels_alone", alone)
         topics, todo = Topics(), shares(job, count)
         sent = delivered(topics, todo, min(tasks, todo.tasks), monkeypatch)
         assert topics.values == wanted

@@ -186,6 +186,8 @@ def test_a_server_of_this_machine() -> None:
         connection = Connection(other.engine)
         assert connection.databases() == {"information_schema", "mysql", "performance_schema", "sys"}
         position = connection.position()
+        # one that starts removes temporary tables of others in a folder that they share
+        assert connection.value("select @@tmpdir") == str(other.folder)
         connection.close()
     finally:
         other.close()

@@ -35,6 +35,7 @@ class KafkaSink(Sink):
     A thread reads librdkafka's reports. Not for use after a fork: no thread comes along.
     """
 
+    reads_parcels_alone = True
     # Whether a message counts as delivered as soon as the broker has stored it.
     acknowledges_sent = True
 

@@ -32,6 +32,8 @@ class TransactionalSink(KafkaSink):
     aborted."""
 
     acknowledges_sent = False
+    # The position that a transaction stores is that of a batch's end.
+    reads_parcels_alone = False
 
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         assert url.transactional_id is not None
