@@ -34,7 +34,8 @@ from simulator.spark.jobs import Stopped, Tasks, ring
 from simulator.spark.ring import SECRET_BYTES
 from simulator.spark.work import Work
 
-# Shares of each task in the first window. Later windows take about so many seconds, of which Spark needs one to begin.
+# Shares of each task in the first window, and at least. Later windows take about so many seconds, of which Spark needs
+# one to begin.
 FIRST_SHARES: Final = 4
 WINDOW_SECONDS: Final = 10
 # A window has at most so many times the shares of the one before.
@@ -79,7 +80,7 @@ class BrokerRun(SparkRun):
             self._add(todo, shares, self._send(todo, shares, places))
             first, slots = shares.stop, self.jobs.slots
             rounds = count * WINDOW_SECONDS / (time.monotonic() - began) / slots
-            count = slots * max(1, int(min(rounds, GROWTH * count / slots)))
+            count = slots * max(FIRST_SHARES, int(min(rounds, GROWTH * count / slots)))
             if self.stop and first < todo.tasks:
                 raise Stopped
 
