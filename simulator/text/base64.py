@@ -105,16 +105,18 @@ def signed_bytes(numbers: pa.Array) -> pa.Array:
     """
     nulls = nulls_of(numbers)
     values = np.asarray(numbers.fill_null(0)).astype(np.int64)
-    cells = values.astype(">i8").view(np.uint8).reshape(-1, 8)
     # a number below 2^(8n - 1) in size has n bytes; of a negative one that is the size of its complement
-    sizes = 1 + np.searchsorted(_SIZES, (values ^ (values >> 63)).astype(np.uint64), side="right")
-    present = np.arange(8) >= 8 - sizes[:, None]
+    magnitudes = values ^ (values >> 63)
+    most = int(magnitudes.max(initial=0))
+    sizes, width = np.ones(len(values), dtype=np.int32), 1
+    while width < 8 and most >> (8 * width - 1):
+        sizes += magnitudes >= 1 << (8 * width - 1)
+        width += 1
     if nulls is not None:
-        present[nulls] = False
+        sizes[nulls] = 0
+    cells = values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - width :]
+    present = np.arange(width, dtype=np.int32) >= width - sizes[:, None]
     ends = np.zeros(len(values) + 1, dtype=np.int32)
-    np.cumsum(present.sum(axis=1), out=ends[1:])
-    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(cells[present]))]
+    np.cumsum(sizes, out=ends[1:])
+    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(cells[present])]
     return pa.Array.from_buffers(pa.binary(), len(values), buffers, -1)
-
-
-_SIZES: Final = 1 << np.arange(7, 63, 8, dtype=np.uint64)

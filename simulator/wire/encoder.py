@@ -139,7 +139,7 @@ class Encoder:
         if not packed.single:
             first_rows = packed.starts[:-1]
             values = values.take(pa.array(first_rows)) if isinstance(values, pa.Array) else values[first_rows]
-        return [lead, values] if isinstance(values, pa.Array) else number_pieces(lead, values)
+        return [lead, values] if isinstance(values, pa.Array) else number_pieces(lead, values, field.zeros)
 
     # ------------------------------------------------------------------------------------------------- single events
 

@@ -79,11 +79,13 @@ class PerTable:
 class PerChange:
     """A column with one value per change; a message shows its first row's. `event` gives the value for single events.
 
-    `of(batch)` gives whole numbers, or finished JSON text: a column, or the pieces of one.
+    `of(batch)` gives whole numbers, or finished JSON text: a column, or the pieces of one. `zeros`: zeros behind each
+    whole number, such as those of milliseconds in nanoseconds.
     """
 
     of: Callable[[ChangeBatch], Ints | pa.Array | list[Piece]]
     event: Callable[[Event], Any] | None = None
+    zeros: int = 0
 
 
 @dataclass(frozen=True)
@@ -189,9 +191,13 @@ def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
     return escape(plain_text(cell, array), style).fill_null("")
 
 
-def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
-    """Integers after a constant."""
-    return [lead, pa.array(numbers)]
+def number_pieces(lead: str, numbers: Ints, zeros: int = 0) -> list[Piece]:
+    """Integers after a constant, with so many zeros behind each."""
+    if not zeros:
+        return [lead, pa.array(numbers)]
+    if len(numbers) and not numbers.all():
+        return [lead, pa.array(numbers * 10**zeros)]
+    return [lead, pa.array(numbers), "0" * zeros]
 
 
 def plain_text(cell: Cell, array: pa.Array) -> pa.Array:

@@ -20,6 +20,11 @@ from simulator.wire.fields import Cells, Rows
 Text: TypeAlias = pa.Array | list[Piece]
 
 
+def is_costly(type: pa.DataType) -> bool:
+    """Whether a type's values take more time to write than to choose: the old ones of an update are written alone."""
+    return bool(pa.types.is_string(type) or pa.types.is_decimal(type))
+
+
 class Images:
     """The row images of one batch as pieces; texts that several fields need are made once."""
 
@@ -56,7 +61,7 @@ class Images:
             for place, i in enumerate(self._places(declared)):
                 lead = f"{',' if place else ''}{self.table.quoted[i]}:"
                 old = None if self.batch.before is None or declared.image != "before" else self.batch.before[i]
-                if isinstance(old, Delta) and pa.types.is_string(old.values.type):
+                if isinstance(old, Delta) and is_costly(old.values.type):
                     rows += self._two_states(lead, i, old)
                 else:
                     rows += self._member(lead, i, self._text(declared.image, i))

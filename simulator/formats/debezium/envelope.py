@@ -98,20 +98,20 @@ class Envelopes:
 
     def source(self) -> Members:
         """`source`."""
-        us = self.connector.source_us
+        ms = self.connector.source_ms
         marks: dict[Kind, Any] = {**dict.fromkeys((*ROW_KINDS, DDL), "false"), READ: self.snapshot_marks()}
         marks[DDL] = PerEvent(lambda event: "false" if event.order.phase else "true")
         head = [
             Field("version", RELEASES[self.options.version]),
             Field("connector", self.connector.name),
             Field("name", self.options.topic_prefix),
-            Field("ts_ms", _event_time(lambda ms: us(ms) // 1000)),
+            Field("ts_ms", _event_time(ms, 0)),
             Field("snapshot", marks),
             Field("db", by_row(DATABASE, PerEvent(lambda event: event.database))),
             Field("sequence", self.connector.sequence()),
         ]
         if self._nanoseconds:
-            head += [Field("ts_us", _event_time(us)), Field("ts_ns", _event_time(lambda ms: us(ms) * 1000))]
+            head += [Field("ts_us", _event_time(ms, 3)), Field("ts_ns", _event_time(ms, 6))]
         return Members((*head, *self.connector.source_fields()))
 
     def snapshot_marks(self) -> PerChange:
@@ -130,9 +130,9 @@ class Envelopes:
             Field("source", self.source()),
         ]
         transaction = Field("transaction", self._transaction())
-        times = [Field("ts_ms", write_time(1))]
+        times = [Field("ts_ms", write_time(0))]
         if self._nanoseconds:
-            times += [Field("ts_us", write_time(1000)), Field("ts_ns", write_time(1_000_000))]
+            times += [Field("ts_us", write_time(3)), Field("ts_ns", write_time(6))]
         operation = Field("op", {**OPERATIONS, DDL: "t"})
         if self.options.version == "2.5":
             return (*head, operation, *times, transaction)
@@ -163,10 +163,12 @@ def _table_place(batch: ChangeBatch) -> Any:
     return batch.envelope.place if places is None else places
 
 
-def _event_time(of: Callable[[Any], Any]) -> PerChange:
-    return PerChange(lambda batch: of(batch.envelope.event_ms), lambda event: of(event.event_ms))
+def _event_time(of: Callable[[Any], Any], zeros: int) -> PerChange:
+    return PerChange(
+        lambda batch: of(batch.envelope.event_ms), lambda event: of(event.event_ms) * 10**zeros, zeros=zeros
+    )
 
 
-def write_time(factor: int) -> PerChange:
-    """When the connector handled the event, in milliseconds times `factor`."""
-    return PerChange(lambda batch: batch.envelope.write_ms * factor, lambda event: event.write_ms * factor)
+def write_time(zeros: int) -> PerChange:
+    """When the connector handled the event: milliseconds with so many zeros behind."""
+    return PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms * 10**zeros, zeros=zeros)

@@ -45,7 +45,7 @@ def fields(connector: Connector) -> tuple[Field, ...]:
         Field("id", connector.transaction_member()),
         Field("event_count", {BEGIN: None, COMMIT: PerChange(lambda batch: batch.envelope.places)}),
         Field("data_collections", {BEGIN: None, COMMIT: PerChange(counts)}),
-        Field("ts_ms", PerChange(lambda batch: connector.source_us(batch.envelope.event_ms) // 1000)),
+        Field("ts_ms", PerChange(lambda batch: connector.source_ms(batch.envelope.event_ms))),
     )
 
 

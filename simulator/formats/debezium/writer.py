@@ -143,7 +143,7 @@ class JsonWriter:
     def _mark(self, event: Event, status: str, tables: Sequence[TableId]) -> WrittenEvent:
         """The begin or end of the transaction that a statement is."""
         connector, id = self.envelopes.connector, self._transaction(event)
-        ms = connector.source_us(event.event_ms) // 1000
+        ms = connector.source_ms(event.event_ms)
         names = None if status == "BEGIN" else [connector.collection(table) for table in tables]
         value = self.event_value(transactions.VALUE, transactions.mark(status, id, names, ms))
         return WrittenEvent(

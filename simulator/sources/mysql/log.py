@@ -86,9 +86,13 @@ class MysqlLog(Log):
 
     def file(self, entries: Entries, *, base: str = "mysql-bin") -> pa.Array:
         """The name of the log file: `mysql-bin.000001`."""
-        numbers, inverse = np.unique(self.file_number(entries), return_inverse=True)
-        names = pa.array([f"{base}.{number:06}" for number in numbers.tolist()], pa.string())
-        return names.take(pa.array(inverse))
+        numbers = self.file_number(entries)
+        if not len(numbers):
+            return pa.array([], pa.string())
+        # entries of a block are in few files, one after another
+        first, last = int(numbers.min()), int(numbers.max())
+        names = pa.array([f"{base}.{number:06}" for number in range(first, last + 1)], pa.string())
+        return names.take(pa.array(numbers - first))
 
     def offset(self, entries: Entries) -> Ints:
         """End position of each event in its binlog file.

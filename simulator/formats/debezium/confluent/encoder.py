@@ -18,6 +18,7 @@ from simulator.text.template import Choice, Piece
 from simulator.wire import avro
 from simulator.wire.columns import Dictionaries
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerTable, Rows
+from simulator.wire.images import is_costly
 
 # The schema and the writer of a column.
 Typed = tuple[Schema, Cell]
@@ -65,7 +66,8 @@ class AvroEncoder:
             case Rows():
                 return [values.branch(schema), *images.row(value)]
             case PerChange():
-                return per_change(schema, value.of(packed.changes), len(packed))
+                made = value.of(packed.changes)
+                return per_change(schema, made * 10**value.zeros if value.zeros else made, len(packed))
             case _ if value is ABSENT:
                 raise ValueError("a record has all members of its schema")
         return [values.datum(schema, value)]
@@ -100,7 +102,7 @@ class _Images:
         old = batch.before[i]
         if old is None:
             return self._of_after(i)
-        if isinstance(old, Delta) and pa.types.is_string(old.values.type):
+        if isinstance(old, Delta) and is_costly(old.values.type):
             return self._two_states(i, old)
         return self._of(i, batch.full_before(i))
 

@@ -88,9 +88,9 @@ class Connector(ABC):
     def source_fields(self) -> Sequence[Field]:
         """Values of the connector's own members of `source`."""
 
-    @abstractmethod
-    def source_us(self, event_ms: Any) -> Any:
-        """The time at the source in microseconds, from milliseconds."""
+    def source_ms(self, event_ms: Any) -> Any:
+        """The time at the source, as exact as the connector has it, from milliseconds."""
+        return event_ms
 
     @abstractmethod
     def convert(self, column: Column, *, snapshot: bool) -> Converted: ...

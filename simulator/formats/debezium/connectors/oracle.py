@@ -68,9 +68,9 @@ class OracleConnector(RelationalConnector):
             }
         return tuple(own.items())
 
-    def source_us(self, event_ms: Any) -> Any:
+    def source_ms(self, event_ms: Any) -> Any:
         """Time at the source in whole seconds, like Oracle's DATE."""
-        return (event_ms - event_ms % 1000) * 1000
+        return event_ms - event_ms % 1000
 
     def source_fields(self) -> Sequence[Field]:
         def logged(value: Any, ddl: Any = None) -> dict[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,9 +49,6 @@ class SqlserverConnector(RelationalConnector):
             ("commit_lsn", optional(STRING)),
             ("event_serial_no", optional(INT64)),
         )
-
-    def source_us(self, event_ms: Any) -> Any:
-        return event_ms * 1000
 
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))

@@ -99,8 +99,8 @@ class MongodbConnector(Connector):
             ("wallTime", optional(INT64)),
         )
 
-    def source_us(self, at: Any) -> Any:
-        return at * 1000 if self.wall_time else at // 1000 * 1_000_000
+    def source_ms(self, at: Any) -> Any:
+        return at if self.wall_time else at - at % 1000
 
     def source_fields(self) -> Sequence[Field]:
         ordinal = per_entry(lambda at: self.log.cluster_times(at)[1])

@@ -77,7 +77,7 @@ class DocumentEnvelopes(Envelopes):
             Field("updateDescription", {**dict.fromkeys((READ, INSERT, DELETE)), UPDATE: PerChange(description)}),
             Field("source", self.source()),
             Field("op", OPERATIONS),
-            Field("ts_ms", write_time(1)),
+            Field("ts_ms", write_time(0)),
             Field("transaction", self._transaction()),
         )
 

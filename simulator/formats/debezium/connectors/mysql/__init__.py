@@ -56,9 +56,9 @@ class MysqlConnector(Connector):
     def has_gtids(self) -> bool:
         return self.options.gtid
 
-    def source_us(self, event_ms: Any) -> Any:
+    def source_ms(self, event_ms: Any) -> Any:
         """Time at the source: seconds; with GTIDs the milliseconds of the commit in the log (not in snapshot rows)."""
-        return (event_ms if self.has_gtids else event_ms - event_ms % 1000) * 1000
+        return event_ms if self.has_gtids else event_ms - event_ms % 1000
 
     def source_fields(self) -> Sequence[Field]:
         logged: dict[Any, Any] = dict.fromkeys((*ROW_KINDS, DDL), per_entry(self._gtid) if self.has_gtids else None)
@@ -159,8 +159,8 @@ class MariadbConnector(MysqlConnector):
     def has_gtids(self) -> bool:
         return True
 
-    def source_us(self, event_ms: Any) -> Any:
-        return (event_ms - event_ms % 1000) * 1000
+    def source_ms(self, event_ms: Any) -> Any:
+        return event_ms - event_ms % 1000
 
     def _thread(self) -> Any:
         return None

@@ -54,9 +54,6 @@ class PostgresqlConnector(Connector):
             own |= {"origin": optional(STRING), "origin_lsn": optional(INT64)}
         return tuple(own.items())
 
-    def source_us(self, event_ms: Any) -> Any:
-        return event_ms * 1000
-
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))
         names = (
