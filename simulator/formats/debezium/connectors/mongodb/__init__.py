@@ -31,7 +31,8 @@ from simulator.formats.debezium.schema import INT32, INT64, JSON, STRING, Schema
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
 from simulator.model import MARKS, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
-from simulator.sources.log import Entries, entries
+from simulator.sources.log import Entries
+from simulator.sources.log import entries as entries_of
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.log import SESSION, USER, MongodbLog
 from simulator.sources.source import Source
@@ -99,11 +100,11 @@ class MongodbConnector(Connector):
             ("wallTime", optional(INT64)),
         )
 
-    def source_ms(self, at: Any) -> Any:
-        return at if self.wall_time else at - at % 1000
+    def source_ms(self, event_ms: Any) -> Any:
+        return event_ms if self.wall_time else event_ms - event_ms % 1000
 
     def source_fields(self) -> Sequence[Field]:
-        ordinal = per_entry(lambda at: self.log.cluster_times(at)[1])
+        ordinal = per_entry(lambda entries: self.log.cluster_times(entries)[1])
         lsid = PerChange(lambda batch: _or_null(batch, constant(f'"{LSID.translate(JACKSON_BYTES.table)}"')))
         number = PerChange(lambda batch: _or_null(batch, pa.array(batch.envelope.txn).cast(pa.string())))
         wall_time = PerChange(lambda batch: batch.envelope.event_ms) if self.wall_time else None
@@ -117,12 +118,12 @@ class MongodbConnector(Connector):
             Field("wallTime", {**dict.fromkeys(ROW_KINDS, wall_time), READ: None}),
         )
 
-    def transaction_id(self, at: Entries) -> pa.Array:
-        return join([f"{LSID}:", pa.array(at.txn)], len(at))
+    def transaction_id(self, entries: Entries) -> pa.Array:
+        return join([f"{LSID}:", pa.array(entries.txn)], len(entries))
 
     def transaction_member(self) -> PerChange:
         def texts(batch: ChangeBatch) -> pa.Array:
-            id = escape(self.transaction_id(entries(batch.envelope)), JACKSON_BYTES)
+            id = escape(self.transaction_id(entries_of(batch.envelope)), JACKSON_BYTES)
             return join(['"', id, '"'], len(batch))
 
         return PerChange(texts)
