@@ -35,11 +35,11 @@ def cache_folder() -> Path:
 def java_tool(name: str, *, wanted_by: str = "the native broker") -> str:
     """Path of `java`: that of JAVA_HOME, else the first on the PATH."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which(name, path=str(Path(home) / "bin")) if home else None
-    found = found or shutil.which(name)
-    if not found:
+    path = shutil.which(name, path=str(Path(home) / "bin")) if home else None
+    path = path or shutil.which(name)
+    if not path:
         raise NativeError(f"{wanted_by} needs {name}: install a JDK, version 17 or newer, or set JAVA_HOME.")
-    return found
+    return path
 
 
 def fetched(name: str, pom: str, *, title: str | None = None) -> Path:

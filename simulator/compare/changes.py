@@ -59,19 +59,19 @@ def _text_of(lines: Sequence[str], more: str) -> str:
 
 def happenings(plan: Plan) -> dict[Place, Happening]:
     """The events of a plan by their places."""
-    found: dict[Place, Happening] = {}
+    events: dict[Place, Happening] = {}
     for block in (plan.stream.read_block(where) for where in plan.all_blocks()):
         for place, word, kind, line, statement in _happens(block, plan):
-            event = found.setdefault(place, Happening())
+            event = events.setdefault(place, Happening())
             event.counts[word] = event.counts.get(word, 0) + 1
             event.kinds.add(kind.name.lower())
             event.lines.append(line)
             if statement:
                 event.statements.append(statement)
-    steps = plan.stream.steps_of({turn for phase, turn, _ in found if phase})
-    for (phase, turn, _), event in found.items():
+    steps = plan.stream.steps_of({turn for phase, turn, _ in events if phase})
+    for (phase, turn, _), event in events.items():
         event.step = steps.get(turn) if phase else None
-    return found
+    return events
 
 
 def _happens(block: Block, plan: Plan) -> Iterator[tuple[Place, str, Kind, str, str]]:

@@ -92,10 +92,10 @@ class Comparison:
 
     def by_meaning(self, format: str, shown: Shown) -> dict[str, Pairs]:
         """The members of a message by what they mean, in the order of meanings."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        members: dict[str, list[tuple[str, str]]] = {}
         for member, text in shown.members:
-            found.setdefault(self.meaning(format, member), []).append((member, text))
-        return {meaning: tuple(found[meaning]) for meaning in MEANINGS if meaning in found}
+            members.setdefault(self.meaning(format, member), []).append((member, text))
+        return {meaning: tuple(members[meaning]) for meaning in MEANINGS if meaning in members}
 
     def facts(self) -> dict[str, Any]:
         """The comparison as data, for programs."""
@@ -183,15 +183,15 @@ def compare(
 
 def _messages(job: Job, plan: Plan, with_rows: set[tuple[int, int]]) -> Iterator[tuple[Place, list[Shown]]]:
     """The messages of each place."""
-    found: dict[Place, list[Shown]] = {}
+    by_place: dict[Place, list[Shown]] = {}
     known = members_of(job.codec.format)
     renderer = job.renderer()
     for where in plan.all_blocks():
         if (batch := renderer.render_block(where)) is not None:
             for message in batch.messages():
                 place = place_of(message.order, message.kind, with_rows)
-                found.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
-    yield from found.items()
+                by_place.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
+    yield from by_place.items()
 
 
 def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:

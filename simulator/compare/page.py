@@ -123,10 +123,10 @@ def described(format: Format) -> dict[str, Any]:
 def events_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Events with their messages, side by side: for each format its message in each row, null where it has none. A
     message is its address and its members, as pairs, its value as a text, and its bytes where they are no text."""
-    found = []
+    events = []
     for event in comparison.events:
         rows = event.side_by_side(comparison.formats)
-        found.append(
+        events.append(
             {
                 "name": event.name,
                 "step": event.step,
@@ -136,7 +136,7 @@ def events_of(comparison: Comparison) -> list[dict[str, Any]]:
                 "messages": {format: [_facts(row.get(format)) for row in rows] for format in comparison.formats},
             }
         )
-    return found
+    return events
 
 
 def _facts(message: Shown | None) -> dict[str, Any] | None:

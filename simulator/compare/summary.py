@@ -49,11 +49,11 @@ def summary(comparison: Comparison, *, base: str, width: int) -> str:
 def _examples(comparison: Comparison) -> list[Event]:
     """Of the events of each kind that have no other kind beside it the one that most formats send, and of these the
     first; events of several kinds where there are no others."""
-    found: dict[tuple[str, ...], Event] = {}
+    best: dict[tuple[str, ...], Event] = {}
     for event in comparison.events:
-        if event.kinds not in found or _senders(event) > _senders(found[event.kinds]):
-            found[event.kinds] = event
-    examples = sorted(found.values(), key=comparison.events.index)
+        if event.kinds not in best or _senders(event) > _senders(best[event.kinds]):
+            best[event.kinds] = event
+    examples = sorted(best.values(), key=comparison.events.index)
     return [event for event in examples if len(event.kinds) == 1] or examples
 
 

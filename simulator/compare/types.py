@@ -40,8 +40,8 @@ class Rendered:
 def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
     """Every type of a source by name, in these formats."""
     corpus = source.corpus_types
-    found = [_boundary(source, name, corpus) for name in source.types]
-    types = [each for each in found if each is not None]
+    columns = [_boundary(source, name, corpus) for name in source.types]
+    types = [each for each in columns if each is not None]
     texts = {id: _texts(source, codec, types) for id, codec in codecs.items()}
     for number, (type, values) in enumerate(types):
         yield Rendered(

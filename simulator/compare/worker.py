@@ -101,13 +101,13 @@ def answered(request: Request) -> dict[str, Any]:
         formats = [name for name in request.formats if system in find(name).sources]  # the page asks again for others
         if not formats:
             return {"system": system, "events": None, "cut": False, "error": None}
-        found = compare(request.draft, formats, source=request.source, limit=MOST_CHANGES)
+        comparison = compare(request.draft, formats, source=request.source, limit=MOST_CHANGES)
     except SimulatorError as error:
         return failed(error)
-    answer = {"error": None} if found.failure is None else failed(found.failure)
-    if not found.events and answer["error"]:
+    answer = {"error": None} if comparison.failure is None else failed(comparison.failure)
+    if not comparison.events and answer["error"]:
         return answer
-    all_events = events_of(found)
+    all_events = events_of(comparison)
     events = all_events[:MOST_EVENTS]
     cut = len(all_events) > MOST_EVENTS
     for event in events:

@@ -259,8 +259,8 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
     if kinds is None:
         values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
         by_type = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-        found = list(dict.fromkeys(by_type.get(type(value), "object") for value in values))
-        return found or ["object"]
+        names = list(dict.fromkeys(by_type.get(type(value), "object") for value in values))
+        return names or ["object"]
     return [str(kind) for kind in kinds] if isinstance(kinds, list) else [str(kinds)]
 
 

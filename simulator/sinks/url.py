@@ -28,8 +28,8 @@ PLACEHOLDERS: Final = ("database", "schema", "table")
 
 def public(url: str) -> str:
     """The URL without a password, also without one that holds `/`, `?` or `@`."""
-    scheme, found, rest = url.partition("://")
-    if not found or "@" not in rest:
+    scheme, separator, rest = url.partition("://")
+    if not separator or "@" not in rest:
         return url
     place, mark, query = rest.partition("?")
     if "@" not in place:
@@ -104,15 +104,15 @@ def text(given: str) -> str:
 
 def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ",") -> str:
     """`a:9092,b` as `a:9092,b:9092`. `what` names one in errors ("Kafka server"), `form` how several are written."""
-    found = []
+    addresses = []
     for server in hosts.split(separator):
         match = SERVER.fullmatch(server)
         if not match or int(match[1] or 1) not in range(1, 65536):
             # behind a colon that no port follows a password may stand
             shown = server if re.fullmatch(r"[^:]*(?::\d*)?", server) else f"{server.partition(':')[0]}:…"
             raise OptionError(f"{shown!r} is no {what}: write {form}.")
-        found.append(server if match[1] else f"{server}:{port}")
-    return separator.join(found)
+        addresses.append(server if match[1] else f"{server}:{port}")
+    return separator.join(addresses)
 
 
 def check_pattern(pattern: str, known: Sequence[str] = PLACEHOLDERS, *, what: str = "the topic") -> None:

@@ -48,11 +48,11 @@ _CLASSES: Final = {id: where for id, (where, _, _) in SOURCES.items()}
 
 def listed() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Title and versions of every source, sorted; only sources that others installed are imported for it."""
-    found = {id: (title, versions) for id, (_, title, versions) in SOURCES.items()}
-    for id in registry.names("source", _CLASSES).keys() - found.keys():
+    facts = {id: (title, versions) for id, (_, title, versions) in SOURCES.items()}
+    for id in registry.names("source", _CLASSES).keys() - facts.keys():
         cls: type[Source] = registry.load("source", _CLASSES, id)
-        found[id] = (cls.TITLE or id, cls.VERSIONS or ("1",))
-    return dict(sorted(found.items()))
+        facts[id] = (cls.TITLE or id, cls.VERSIONS or ("1",))
+    return dict(sorted(facts.items()))
 
 
 @cache

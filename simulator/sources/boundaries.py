@@ -61,11 +61,11 @@ def times(literals: Iterable[str], fractions: list[str]) -> list[str]:
     ['00:00:00', '12:34:56.5']
     """
     some = [fraction for fraction in fractions if fraction]
-    found = []
+    texts = []
     for literal in literals:
         several = fractions if "{fraction}" in literal else some if "{some}" in literal else fractions[-1:]
-        found += [literal.format(fraction=digits, some=digits, last=digits) for digits in several]
-    return found
+        texts += [literal.format(fraction=digits, some=digits, last=digits) for digits in several]
+    return texts
 
 
 def binaries(literals: Iterable[str], most: int) -> list[str]:

@@ -53,7 +53,7 @@ def labels(text: str) -> tuple[str, ...]:
     match = _ENUM.fullmatch(text)
     if not match:
         raise UsageError(f"{text!r}: quoted labels belong between the brackets, as in enum('a','b').")
-    found = tuple(label.replace("''", "'") for label in re.findall(r"'((?:[^']|'')*)'", match[1]))
-    if len(set(found)) < len(found):
+    names = tuple(label.replace("''", "'") for label in re.findall(r"'((?:[^']|'')*)'", match[1]))
+    if len(set(names)) < len(names):
         raise UsageError(f"{text!r}: a label stands there twice.")
-    return found
+    return names

@@ -109,14 +109,14 @@ def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
     order = np.argsort(same, kind="stable")
     again = np.flatnonzero(np.diff(same[order]) == 0)
     # for each repeat: its index, and the index of the earlier equal row
-    found: list[int] = []
+    rows_again: list[int] = []
     pairs = sorted(zip(shared[order[again + 1]].tolist(), shared[order[again]].tolist(), strict=True))
     began: dict[int, int] = {}  # event → the last row that begins another message
     for row, earlier in pairs:
         if earlier >= began.get(int(event[row]), -1):
             began[int(event[row])] = row
-            found.append(row)
-    return found
+            rows_again.append(row)
+    return rows_again
 
 
 def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequence[Ints]) -> list[Ints]:

@@ -41,8 +41,8 @@ def _library(name: str) -> Mapping[str, Type]:
 
 def type_of(column: Column, system: System) -> Type:
     own, types, name = _library(system.types), _library(system.library.types), column.type.name
-    found = own.get(f"{name} unsigned") if column.type.unsigned else None
-    return found or own.get(name) or types.get(name) or types["[]" if name.endswith("[]") and "[]" in types else "*"]
+    unsigned = own.get(f"{name} unsigned") if column.type.unsigned else None
+    return unsigned or own.get(name) or types.get(name) or types["[]" if name.endswith("[]") and "[]" in types else "*"]
 
 
 def code(column: Column, settings: Settings[CommonOptions]) -> int:

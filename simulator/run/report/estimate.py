@@ -39,7 +39,7 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
             kinds[Kind(entry["values"]).name] += entry["counts"]
     messages = sum(topics.values())
     seconds = (job.stream.snapshot_ms(plan.stop) - job.stream.snapshot_ms(plan.first)) / 1000
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "scenario": job.scenario.file,
         "source": str(job.source),
         "format": job.format,
@@ -54,17 +54,17 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
     }
     if limits.changes and changes and job.stream.turns is None:
         factor = limits.changes / changes
-        found["run"] = {
+        facts["run"] = {
             "changes": limits.changes,
             "messages": round(messages * factor),
             "bytes": round(float(sizes.sum()) * factor),
             "seconds": round(seconds * factor, 3),
         }
     if job.scenario.spec.snapshot if snapshot is None else snapshot:
-        found["snapshot"] = _snapshot(job, plan.first)
+        facts["snapshot"] = _snapshot(job, plan.first)
     if job.faults:
-        found["faults"] = list(described(job.faults, job.codec.layout.redelivery))
-    return found
+        facts["faults"] = list(described(job.faults, job.codec.layout.redelivery))
+    return facts
 
 
 def _snapshot(job: Job, turn: int) -> dict[str, int]:

@@ -45,12 +45,12 @@ class Latencies:
         if not total:
             return {}
         done = np.cumsum(self._counts)
-        found = {}
+        edges = {}
         for percent in (50, 90, 99, 99.9):
             index = int(np.searchsorted(done, total * percent / 100))
             edge = EDGES[min(index + 1, len(EDGES) - 1)]
-            found[f"p{percent:g}"] = round(min(float(edge), self.most) * 1000, 3)
-        return {**found, "max": round(self.most * 1000, 3)}
+            edges[f"p{percent:g}"] = round(min(float(edge), self.most) * 1000, 3)
+        return {**edges, "max": round(self.most * 1000, 3)}
 
 
 class Recorder:
@@ -148,10 +148,10 @@ def _text(key: OrderKey | None) -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -139,8 +139,8 @@ def parse_url(url: str) -> KafkaUrl:
     Raises OptionError and, for a topic that Kafka does not take, UsageError; neither repeats the URL, which may hold
     secrets.
     """
-    scheme, found, rest = url.partition("://")
-    if scheme != "kafka" or not found:
+    scheme, separator, rest = url.partition("://")
+    if scheme != "kafka" or not separator:
         raise OptionError("a Kafka URL begins with 'kafka://', as in kafka://localhost:9092/orders?partitions=4.")
     place, _, query = rest.partition("?")
     hosts, _, topic = place.partition("/")

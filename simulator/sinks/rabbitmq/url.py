@@ -128,8 +128,8 @@ def parse_url(url: str) -> RabbitmqUrl:
 
     Raises OptionError and UsageError; neither repeats the URL, which may hold secrets.
     """
-    scheme, found, rest = url.partition("://")
-    if scheme not in ("amqp", "amqps") or not found:
+    scheme, separator, rest = url.partition("://")
+    if scheme not in ("amqp", "amqps") or not separator:
         raise OptionError("a RabbitMQ URL begins with 'amqp://' or 'amqps://', as in amqp://localhost/?queue=orders.")
     tls = scheme == "amqps"
     where, _, query = rest.partition("?")

@@ -98,10 +98,10 @@ class Cluster:
     def found_again(self, queue: Queue) -> Queue:
         """The queue where its broker is now: one that comes back may have another address."""
         try:
-            found = self._route(queue.topic)
+            queues = self._route(queue.topic)
         except (OSError, Refusal):
             return queue
-        return next((each for each in found if (each.broker, each.number) == (queue.broker, queue.number)), queue)
+        return next((each for each in queues if (each.broker, each.number) == (queue.broker, queue.number)), queue)
 
     def _route(self, topic: str) -> list[Queue]:
         """As Java's client: brokers by their names, or as an administrator has put them in order."""
@@ -118,11 +118,11 @@ class Cluster:
             writable = (each for each in route["queueDatas"] if each["perm"] & WRITE)
             shares = sorted((each["brokerName"], each["writeQueueNums"]) for each in writable)
         addresses = {each["brokerName"]: each["brokerAddrs"].get(MASTER) for each in route["brokerDatas"]}
-        found: list[Queue] = []
+        queues: list[Queue] = []
         for broker, count in shares:
             if (address := addresses.get(broker)) is not None:
-                found += [Queue(topic, len(found) + number, broker, number, address) for number in range(count)]
-        return found
+                queues += [Queue(topic, len(queues) + number, broker, number, address) for number in range(count)]
+        return queues
 
     def _create(self, topic: str, count: int) -> None:
         """All queues at one broker, so that there are as many as asked for."""
@@ -152,11 +152,11 @@ class Cluster:
 
     def _wait_for(self, topic: str, count: int) -> list[Queue]:
         deadline = time.monotonic() + TOPIC_SECS
-        while len(found := self._asked(lambda: self._route(topic))) < count:
+        while len(queues := self._asked(lambda: self._route(topic))) < count:
             if time.monotonic() > deadline:
                 raise SinkError(f"topic {topic!r} at {self} has no route {TOPIC_SECS} s after it was made.")
             time.sleep(0.02)
-        return found
+        return queues
 
     def _brokers(self) -> Mapping[str, str]:
         """Names of brokers and their masters' addresses."""

@@ -110,8 +110,8 @@ def parse_url(url: str) -> RocketmqUrl:
 
     Raises OptionError and, for a topic that RocketMQ does not take, UsageError; neither repeats the URL.
     """
-    scheme, found, rest = url.partition("://")
-    if scheme != "rocketmq" or not found:
+    scheme, separator, rest = url.partition("://")
+    if scheme != "rocketmq" or not separator:
         raise OptionError("a RocketMQ URL begins with 'rocketmq://', as in rocketmq://localhost:9876/orders.")
     place, _, query = rest.partition("?")
     hosts, _, topic = place.partition("/")

@@ -63,12 +63,12 @@ def _parsed_day(text: str, year: str, month: str, day: str, era: str | None) -> 
     try:
         if not int(year):
             raise ValueError
-        found = day_number(number, int(month), int(day))
+        number_of_day = day_number(number, int(month), int(day))
     except ValueError:
         raise ValueError(f"{short(text)} is not in the calendar") from None
-    if not FIRST_DAY <= found <= LAST_DAY:
+    if not FIRST_DAY <= number_of_day <= LAST_DAY:
         raise ValueError(f"{text} is outside 4714-11-24 BC to 5874897-12-31")
-    return found
+    return number_of_day
 
 
 def date(text: str) -> int:

@@ -31,9 +31,9 @@ _INSIDE: Final = re.compile(
 
 def secrets_of(statement: str) -> list[str]:
     """Passwords in a statement without their quotes, the longest first."""
-    found = {match["literal"][1:].removesuffix(match["literal"][0]) for match in _AFTER_WORD.finditer(statement)}
-    found |= {match["plain"] or match["url"] for match in _INSIDE.finditer(statement)}
-    return sorted(filter(None, found), key=len, reverse=True)
+    secrets = {match["literal"][1:].removesuffix(match["literal"][0]) for match in _AFTER_WORD.finditer(statement)}
+    secrets |= {match["plain"] or match["url"] for match in _INSIDE.finditer(statement)}
+    return sorted(filter(None, secrets), key=len, reverse=True)
 
 
 def masked(text: str, statement: str) -> str:

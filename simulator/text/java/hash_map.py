@@ -31,10 +31,10 @@ def string_hash(text: str) -> int:
     (-1008770331, 1772899)
     """
     units = text.encode("utf-16-le")
-    found = 0
+    hashed = 0
     for low, high in zip(units[::2], units[1::2], strict=True):
-        found = (31 * found + (high << 8 | low)) & 0xFFFFFFFF
-    return found
+        hashed = (31 * hashed + (high << 8 | low)) & 0xFFFFFFFF
+    return hashed
 
 
 def hash_order(names: Sequence[str], entries: int | None = None, *, initial: int = DEFAULT_CAPACITY) -> tuple[int, ...]:
@@ -49,7 +49,7 @@ def hash_order(names: Sequence[str], entries: int | None = None, *, initial: int
 @lru_cache(maxsize=1024)
 def _hash_order(names: tuple[str, ...], buckets: int) -> tuple[int, ...]:
     def bucket(place: int) -> int:
-        found = string_hash(names[place])
-        return (found ^ found >> 16) & (buckets - 1)
+        hashed = string_hash(names[place])
+        return (hashed ^ hashed >> 16) & (buckets - 1)
 
     return tuple(sorted(range(len(names)), key=bucket))
