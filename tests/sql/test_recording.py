@@ -85,9 +85,9 @@ def test_what_is_no_recording(script: Path, command: Command) -> None:
     assert "is no recording" in command("check", str(other), status=2).err
     other.write_bytes(kept.read_bytes()[:-3000])
     assert "the recording is incomplete" in command("check", str(other), status=2).err
-    with pa.ipc.new_stream(str(other), pa.schema([]).with_metadata({"cdcsim": '{"version": 2}'})):
+    with pa.ipc.new_stream(str(other), pa.schema([]).with_metadata({"cdcsim": '{"version": 1}'})):
         pass
-    assert "the recording has version 2, not 1: record it again" in command("check", str(other), status=2).err
+    assert "the recording has version 1, not 2: record it again" in command("check", str(other), status=2).err
     script.write_text("CREATE DATABASE d; DROP TABLE d.t;")
     other.unlink()
     assert "ERROR 1051" in command("record", str(script), "--to", str(other), status=2).err

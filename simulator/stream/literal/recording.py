@@ -33,7 +33,8 @@ from simulator.model import (
 )
 from simulator.stream.literal.transactions import Ddl, Entry, Row, RowChange, TableRows, Text, Transaction
 
-VERSION: Final = 1
+# Version 1 marked types in documents by blanks.
+VERSION: Final = 2
 _KEY: Final = b"cdcsim"
 _CELLS: Final = pa.list_(pa.string())
 _POSITIONS: Final = pa.list_(pa.int32())
