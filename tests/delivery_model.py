@@ -321,6 +321,7 @@ class Machine(ABC):
                 assert all(later <= earlier + 1 for earlier, later in pairwise(numbers))
                 if name == "run":
                     most = self.may_repeat[place] + self.sent_again(place)
-                    assert len(held) - len(values) <= repeated.get(place, 0) <= most
+                    again, counted = len(held) - len(values), repeated.get(place, 0)
+                    assert again <= counted <= most, (place, again, counted, most)
                 else:
                     assert held == values

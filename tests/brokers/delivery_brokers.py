@@ -97,7 +97,8 @@ class Brokers(Machine):
         return parse_target(f"{scheme}://{place}?{'&'.join(f'{name}={text}' for name, text in query.items())}")
 
     def live(self, name: str, life: Life, **options: Any) -> Summary:
-        self.breaks += sum(answer.kind.startswith("broken") for answer in life.answers)
+        # RabbitMQ closes the channel for a message that it refuses
+        self.breaks += sum(answer.kind.startswith(("broken", "refused")) for answer in life.answers)
         assert self._forks is not None
         return self._forks(Killed, _life, self, name, life, **options)
 
@@ -173,9 +174,13 @@ def after(milliseconds: int, action: Callable[[], None]) -> None:
 def break_connections() -> None:
     """Ends each TCP connection of this process, whichever client it belongs to."""
     for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError), socket.socket(fileno=os.dup(int(name))) as connection:
-            if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.type == socket.SOCK_STREAM:
-                connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # of what is no socket
+            connection = socket.socket(fileno=int(name))
+            try:
+                if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.type == socket.SOCK_STREAM:
+                    connection.shutdown(socket.SHUT_RDWR)
+            finally:
+                connection.detach()
 
 
 def with_large(batch: MessageBatch, row: int) -> MessageBatch:
