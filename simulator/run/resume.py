@@ -79,6 +79,7 @@ class Resumed:
             self._mark = replace(self._mark, settings=settings)
         else:
             bookmark.check(self.file, self.before.settings, settings)
+            self._check_topics(sink)
         if self.before.files:  # files are truncated to the position
             self.before = replace(self.before, sent=None)
         stored = sink.stored(self._mark.run_id, self._mark.partitions)
@@ -95,6 +96,16 @@ class Resumed:
         # nothing is sent twice: readers do not see what was not committed
         self.before = replace(self.before, position=position, sent=None)
         self._mark = replace(self._mark, position=position, sent=None)
+
+    def _check_topics(self, sink: Sink) -> None:
+        """Raises UsageError if a topic was deleted since messages arrived there: nobody would send these again."""
+        partitions = {topic: partition for topic, partition in sorted(self.before.position.acknowledged, reverse=True)}
+        for topic, partition in sorted(partitions.items()):
+            if sink.is_new(topic, partition):
+                raise UsageError(
+                    f"--resume {self.file}: messages had arrived at topic {topic!r}, partition {partition}, and now"
+                    " there are none: it was deleted; begin anew with another resume file."
+                )
 
     @property
     def files(self) -> Mapping[str, FileState] | None:

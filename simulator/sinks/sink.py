@@ -84,6 +84,11 @@ class Sink(ABC):
         the run's position."""
         return "nowhere"
 
+    def is_new(self, topic: str, partition: int) -> bool:
+        """Whether no message can ever have arrived at this partition: it does not exist, or was created since and is
+        empty. False where the destination cannot tell. Creates nothing. Raises SinkError."""
+        return False
+
     def settings_of_places(self) -> Mapping[str, str]:
         """Settings outside of the URL that decide where messages go: a resumed run must have the same."""
         return {}

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jvm import Reader
 from kafka_client import make_topic
 from native import native
-from readers.jvm import Reader
 from waiting import patient
 
 # `new_broker("kafka", secure=True)`: started, in a folder of its own.

@@ -37,7 +37,7 @@ from simulator.sinks.target import Target
 Kind = Literal["kafka", "kafka exactly-once", "rabbitmq", "rocketmq"]
 KINDS: Final[tuple[Kind, ...]] = ("kafka", "kafka exactly-once", "rabbitmq", "rocketmq")
 # Patient: a busy broker may take long to answer.
-OPTIONS: Final = {"partitions": str(PARTITIONS), "timeout_secs": "300"}
+OPTIONS: Final = {"partitions": str(PARTITIONS), "timeout_secs": "800"}
 ID: Final = "transactional-id"
 MORE: Final[dict[Kind, dict[str, str]]] = {
     "kafka": {"max_message_bytes": "100000"},

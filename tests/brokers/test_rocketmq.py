@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from command import COMMAND, ROOT
+from jvm import Reader
 from native import free_port, native
-from readers.jvm import Reader
 from rocketmq_cluster import Cluster
 from sinks_contract import Received, RefusingSinkContract, batch, one_sentence
 

@@ -22,10 +22,12 @@ from test_rabbitmq import bodies as queue_bodies
 from test_rocketmq import bodies as topic_bodies
 
 import simulator
+from simulator.errors import UsageError
 from simulator.model import Message
 from simulator.run import bookmark
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
+from simulator.sinks import open_sink
 
 OUTAGES = int(os.environ.get("CDCSIM_OUTAGES", "1"))
 OUTAGE_SECS = float(os.environ.get("CDCSIM_OUTAGE_SECS", "2"))
@@ -196,6 +198,29 @@ def test_transactions_that_the_broker_has_forgotten_are_missed(kafka: str, tmp_p
     file.write_bytes(orjson.dumps({**facts, "run_id": "forgotten"}))
     done = cdcsim(*arguments, "1000", status=2)
     assert "were committed, and the broker knows of none: its topics were deleted" in done.stderr
+
+
+@pytest.mark.parametrize("kind", kinds(*BROKERS))
+def test_a_topic_that_was_deleted_is_missed(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Nobody would send again what had arrived there; on Kafka also where another run has made the topic since."""
+    address, topic = request.getfixturevalue(kind), f"test_{uuid.uuid4().hex}"
+    to, file = destination(kind, address, topic), tmp_path / "position"
+
+    def publish(limit: int) -> int:
+        return simulator.publish("crud", "canal-json", to, limit=limit, resume=file, allow_undocumented=True).messages
+
+    publish(200)
+    assert publish(400) == 200
+    file.write_bytes(file.read_bytes().replace(topic.encode(), f"{topic}_gone".encode()))
+    to = destination(kind, address, f"{topic}_gone")
+    missed = "and now there are none: it was deleted; begin anew"
+    with pytest.raises(UsageError, match=missed):
+        publish(600)
+    if kind == "kafka":  # others tell no more than that topics or queues are there
+        with open_sink(to) as sink:
+            sink.partitions(f"{topic}_gone")
+        with pytest.raises(UsageError, match=missed):
+            publish(600)
 
 
 @pytest.mark.broker("kafka")

@@ -151,6 +151,21 @@ class Cluster:
         self._counts[topic] = len(leaders)
         return len(leaders)
 
+    def is_new(self, topic: str, partition: int) -> bool:
+        """Whether the partition's next message is its first; a topic with fewer partitions is not new. Retention
+        deletes messages, and not their offsets."""
+        if (leaders := self._leaders(topic)) is None:
+            return True
+        if partition >= len(leaders):
+            return False
+        place = self.client.TopicPartition(topic, partition)
+        question = {place: self._new.OffsetSpec.latest()}
+        try:
+            answer = self.ask(lambda: self._admin.list_offsets(question, request_timeout=TOPIC_SECS)[place].result())
+        except self.exception as error:
+            raise SinkError(self._topic_error(topic, error)) from None
+        return bool(answer.offset == 0)
+
     def _leaders(self, topic: str) -> list[bool] | None:
         """Whether each partition has a leader; None: no such topic."""
         deadline = time.monotonic() + self.url.connect_secs

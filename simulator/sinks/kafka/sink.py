@@ -67,6 +67,9 @@ class KafkaSink(Sink):
         """
         return self.cluster.partitions(topic)
 
+    def is_new(self, topic: str, partition: int) -> bool:
+        return self.cluster.is_new(topic, partition)
+
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
         """Partitions by the setting `partitioner`: like Java's producer, unless a properties file names another."""
         chosen = super().choose(keys, turns, count)

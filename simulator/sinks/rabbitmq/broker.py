@@ -140,6 +140,20 @@ class Broker:
             raise SinkError(f"{self}: {self.words(error)}.") from None
         channel.close()
 
+    def has_queue(self, connection: Any, queue: str) -> bool:
+        """Whether there is a queue of this name. Raises SinkError."""
+        channel = connection.channel()
+        try:
+            channel.queue_declare(queue, passive=True)
+        except self.pika.exceptions.ChannelClosedByBroker as error:
+            if error.reply_code == 404:
+                return False
+            raise SinkError(f"{self}: queue {queue!r}: {self.words(error)}.") from None
+        except self.troubles as error:
+            raise SinkError(f"{self}: queue {queue!r}: {self.words(error)}.") from None
+        channel.close()
+        return True
+
     def _tls(self) -> Any:
         url = self.url
         try:

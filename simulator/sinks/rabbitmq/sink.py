@@ -98,6 +98,14 @@ class RabbitmqSink(Sink):
         self._topics.add(topic)
         return self.url.partitions or 1
 
+    def is_new(self, topic: str, partition: int) -> bool:
+        """Whether the queue that the URL declares does not exist; of another one nobody knows who reads it."""
+        if not self.url.queue or "{tag}" in self.url.queue:
+            return False
+        queue = self.url.queue.replace("{topic}", topic) + ("" if self.url.partitions is None else f".{partition}")
+        with self._lock:
+            return not self.broker.has_queue(self._connection.blocking, _short(queue))
+
     @property
     def trouble(self) -> str | None:
         if self._connection.is_blocked:

@@ -104,6 +104,10 @@ class RocketmqSink(Sink):
     def partitions(self, topic: str) -> int:
         return len(self.cluster.queues(topic))
 
+    def is_new(self, topic: str, partition: int) -> bool:
+        """Whether there is no such topic. Offsets of queues do not tell: they follow acknowledgements later."""
+        return not self.cluster.existing(topic)
+
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
         """As Java's SelectMessageQueueByHash does with the key's text."""
         try:
