@@ -420,6 +420,7 @@ def test_a_column_that_is_wrong_in_all_rows_is_a_verdict(orders: Path, tmp_path:
     )
     verdict = one(simulator.verify_tables("orders", tmp_path / "customers.parquet", at=AT))
     assert verdict.counts == {WrongRow.DIFFERENT: len(rows)}
+    assert verdict.hint == f"all of these rows differ in {column} alone"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def _compared(
         verdicts.append(comparer.compare(causes.cause, examples))
         if not is_run_known:
             comparer.check_same_run(verdicts[-1])
-        verdicts[-1].hint = causes.hint
+        verdicts[-1].hint = causes.hint or verdicts[-1].hint
     return verdicts
 
 

@@ -43,15 +43,14 @@ class WrongRow(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFinding:
-    """A wrong row: its key as the database's client prints it, the difference, its cause, and the columns that differ
-    (their number)."""
+    """A wrong row: its key as the database's client prints it, the difference, its cause, the columns that differ."""
 
     wrong: WrongRow
     table: str
     key: Mapping[str, str | None]
     text: str
     cause: str = ""
-    differing: int = 0
+    differing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         key = ", ".join(f"{name}={value}" for name, value in self.key.items())
@@ -280,7 +279,7 @@ class Comparer:
         if not self.key or wrong < verdict.expected or min(verdict.expected, verdict.found) <= FEW:
             return
         different = [each for each in verdict.examples if each.wrong is WrongRow.DIFFERENT]
-        if all(2 * each.differing > len(self.columns) - len(self.key) for each in different):
+        if all(2 * len(each.differing) > len(self.columns) - len(self.key) for each in different):
             first = (different or verdict.examples)[0]
             raise UsageError(
                 f"--table {verdict.place}: none of its {verdict.found:,} rows is one of the {verdict.expected:,} that"
@@ -308,6 +307,10 @@ class Comparer:
                 chosen[wrong] = list(dict.fromkeys(keys[:examples].tolist()))
         if chosen:
             self._name(verdict, chosen, self._carriers, cause)
+        if chosen.keys() == {WrongRow.DIFFERENT} and len(verdict.examples) > 1:
+            (columns, *others) = {each.differing for each in verdict.examples}
+            if len(columns) == 1 and not others:
+                verdict.hint = f"all of these rows differ in {columns[0]} alone"
         return verdict
 
     def _name(
@@ -366,7 +369,7 @@ class Comparer:
                 text = text or "its cells differ"
         own = {name: cells[name] for name in self.key}
         why = cause(wrong, own, found[0][0] if found else None)
-        return RowFinding(wrong, str(self._expected.id), key, text, why, len(differing))
+        return RowFinding(wrong, str(self._expected.id), key, text, why, tuple(differing))
 
     def _cells(self, arrays: Sequence[pa.Array], row: int) -> Cells:
         return {
