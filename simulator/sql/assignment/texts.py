@@ -21,7 +21,7 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     if isinstance(value, Shape):
         raise Unsupported("a geometry in a column of text")
     if isinstance(value, Quotient):
-        raise Unsupported("an average, or a quotient of zero, in a column of text")
+        raise Unsupported("an average, or a zero that was calculated, in a column of text")
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:

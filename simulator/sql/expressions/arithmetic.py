@@ -77,6 +77,8 @@ def make_arithmetic(
             if isinstance(a, Decimal) or isinstance(b, Decimal):
                 result = operate_decimal(Decimal(a), Decimal(b))
                 scale = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
+                if not result and scale:
+                    return Quotient(result, scale)
                 return result if scale_of(result) <= scale else ScaledDecimal(result, scale)
             number = operate(int(a), int(b))
             if digits and number < 0:
@@ -127,6 +129,9 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
     def make(node: Any, scope: Scope) -> Compiled:
         left, right = compiled(node.this, scope), compiled(node.expression, scope)
         session = scope.session
+        fields = [field for side in (node.this, node.expression) if (field := scope.field(side)) is not None]
+        unsigned = any(field.type.unsigned or field.type.name == "year" for field in fields)
+        unsigned = unsigned or any(isinstance(side, exp.HexString) for side in (node.this, node.expression))
 
         def calculate(env: Any) -> Any:
             a, b = left(env), right(env)
@@ -152,14 +157,19 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
             if kind == "div":
                 if isinstance(a, float) or isinstance(b, float):
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
-                return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
+                whole = int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
+                if whole < 0 and unsigned:
+                    raise Unsupported("a negative result of DIV and a number without a sign")
+                return whole
             if isinstance(a, float) or isinstance(b, float):
                 rest = math.fmod(a, b)
                 return abs(rest) if session.server.mariadb and not rest else rest
             if isinstance(a, ScaledDecimal) or isinstance(b, ScaledDecimal):
                 raise Unsupported("the remainder of a value with fixed digits")
             remainder = CONTEXT.remainder(Decimal(a), Decimal(b))
-            return int(remainder) if isinstance(a, int) and isinstance(b, int) else remainder
+            if isinstance(a, int) and isinstance(b, int):
+                return int(remainder)
+            return remainder or Quotient(remainder, max(scale_of(a), scale_of(b)))
 
         return calculate
 

@@ -179,7 +179,7 @@ def _collate(node: Any, scope: Scope) -> Compiled:
         value = inner(env)
         if isinstance(value, bytes):
             raise Unsupported("COLLATE of bytes")
-        return value if value is None or isinstance(value, str) else text_of(value)
+        return value if value is None or type(value) is str else text_of(value)
 
     return read
 

@@ -155,6 +155,8 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
             elif modern and not like and isinstance(value, str) and family in ("integer", "decimal", "float", "year"):
                 match = NUMBER.match(value)
                 if not match or match.end() < len(value.rstrip(" ")):
+                    if family == "year":
+                        raise Unsupported("comparing a YEAR with a text that is no number")
                     raise SqlError(12920, "DECIMAL" if family == "decimal" else "DOUBLE", value[:64])
 
 

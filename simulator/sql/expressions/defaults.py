@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Compiled, Field
 from simulator.sql.errors import SqlError, Unsupported
@@ -45,8 +43,6 @@ def default(field: Field, scope: Scope) -> Compiled:
             if error.number == _TRUNCATED and session.server.mariadb:
                 raise Unsupported("a DEFAULT of a text that is no number") from None
             raise
-        if isinstance(result, Decimal) and not result and mysql_table.family(field.type) == "text":
-            raise Unsupported("a DEFAULT that is the decimal 0, as a text,")
         return None if result is None else to_stored(result, field, 1, session.rules())
 
     if not constant:

@@ -59,7 +59,9 @@ _DOCUMENTS: Final = _SETTERS | {
 }  # fmt: skip
 _PRINTED: Final = frozenset(("json_array", "json_object", "json_quote"))
 # Functions that read an argument as a text of UTF-8.
-_TEXTUAL: Final = frozenset(("lpad", "ltrim", "quote", "replace", "rpad", "rtrim", "time_format"))
+_TEXTUAL: Final = frozenset((
+    "lpad", "ltrim", "quote", "replace", "rpad", "rtrim", "substring_index", "time_format",
+))  # fmt: skip
 _FIRST_DATE: Final = 10_101
 _FIRST_DAY: Final = 366
 
@@ -96,6 +98,8 @@ def check_arguments(session: Any, name: str, values: Sequence[Any]) -> None:
             is_text = position < 2 or name == "regexp_like" or (name == "regexp_replace" and position == 2)
             if not isinstance(value, str if is_text else int):
                 _refuse(name, value)
+            if not is_text and position == 2 and isinstance(values[0], str) and value > len(values[0]):
+                raise Unsupported(f"{name}() from behind the text")
 
 
 def check_result(name: str, values: Sequence[Any], result: Any, *, strict: bool) -> None:
@@ -128,7 +132,7 @@ def _check_number(name: str, value: Any, strict: bool) -> None:
 
 def _check_date(name: str, value: Any, strict: bool) -> None:
     if isinstance(value, Temporal):
-        if name == "time_to_sec" and value.digits:
+        if name in ("time", "time_to_sec") and value.digits:
             _refuse(name, value)
         if name in ("addtime", "subtime") and (value.digits or value.kind == "date"):
             _refuse(name, value)

@@ -65,7 +65,7 @@ class ScaledDecimal(Decimal):
 
 
 class Quotient(ScaledDecimal):
-    """An average, or a quotient of zero: in a column of text a server has other digits than in a text."""
+    """An average, or a zero that was calculated: in a column of text a server has other digits than in a text."""
 
 
 class Single(float):
