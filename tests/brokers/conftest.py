@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,15 +120,12 @@ def rocketmq_library() -> None:
 class RocketmqJars:
     """The broker's own jars: RocketMQ's Java client is among them."""
 
-    name = "rocketmq"
-
-    def folder(self) -> Path:
-        folder: Path = native("rocketmq").jars()
-        return folder
+    def classpath(self) -> str:
+        return f"{native('rocketmq').jars()}/*"
 
 
 @pytest.fixture(scope="session")
 def java() -> Iterator[Reader]:
     """RocketMQ's Java client."""
-    with Reader("RocketmqRead.java", RocketmqJars(), "-Drocketmq.client.logLevel=OFF") as reader:  # type: ignore[arg-type]
+    with Reader("RocketmqRead.java", RocketmqJars(), "-Drocketmq.client.logLevel=OFF") as reader:
         yield reader
