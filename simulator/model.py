@@ -280,6 +280,11 @@ class Life:
         """The number of a transaction (or of each of an array), counted from 1 in each life after the first."""
         return txn - self.first_txn + 1 if self.number else txn
 
+    @property
+    def base_txn(self) -> int:
+        """The number of the transaction at whose begin a snapshot of this life stands: 0 of the stream's own."""
+        return self.first_txn if self.number else 0
+
 
 FIRST_LIFE: Final = Life()
 

@@ -23,6 +23,8 @@ class Redelivery:
     * `setting` says how often the position is stored, every `interval_ms` by default.
     * `stop`: what a clean stop repeats. The transaction in flight comes again, or nothing does.
     * `repeats_commit`: where the position is the end of a transaction, its COMMIT mark comes again.
+    * `snapshots_again`: without a stored position it begins with a new snapshot, so deletes since then do not come.
+    * `fails_at_ddl`: it takes the rows before a DDL statement for rows after it when they come again, and fails.
     * `renewed`: members that differ in the second delivery, with their new values; all others are kept. Names are
       paths in the JSON of the value; `key` and `header NAME` are those of the message.
     * `rewrites`: the second delivery is written anew, at a later time. False: it is read from the product's own store.
@@ -35,6 +37,8 @@ class Redelivery:
     evidence: Literal["captured", "documented", "decided"]
     stop: Literal["nothing", "transaction"] = "nothing"
     repeats_commit: bool = False
+    snapshots_again: bool = False
+    fails_at_ddl: bool = False
     renewed: Mapping[str, str] = field(default_factory=dict)
     rewrites: bool = True
 

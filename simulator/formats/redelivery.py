@@ -17,6 +17,7 @@ Decided where they say nothing: whole transactions come again, write times are n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from simulator.delivery.redelivery import Redelivery
@@ -38,11 +39,13 @@ _DEBEZIUM: Final = {
     "ts_ns": _WRITTEN,
     "header __debezium.context.runId": "another one in each life",
 }
-DEBEZIUM: Final = Redelivery("record", "offset.flush.interval.ms", 60_000, "captured", renewed=_DEBEZIUM)
-# The offset of a transaction's last row does not count the commit, which is read again.
-DEBEZIUM_BINLOG: Final = Redelivery(
-    "record", "offset.flush.interval.ms", 60_000, "captured", repeats_commit=True, renewed=_DEBEZIUM
+DEBEZIUM: Final = Redelivery(
+    "record", "offset.flush.interval.ms", 60_000, "captured", snapshots_again=True, renewed=_DEBEZIUM
 )
+# The offset of a transaction's last row does not count the commit, which is read again.
+DEBEZIUM_GTID: Final = replace(DEBEZIUM, repeats_commit=True)
+# Without GTIDs every DDL statement of the schema history counts as older than the stored position.
+DEBEZIUM_BINLOG: Final = replace(DEBEZIUM_GTID, fails_at_ddl=True)
 DTS: Final = Redelivery("second", "the consumer's commits of checkpoints", 5000, "documented", rewrites=False)
 OMS: Final = Redelivery(
     "second", "none: about a minute", 60_000, "documented",
@@ -61,7 +64,8 @@ RULES: Final[Mapping[str, Redelivery]] = {
     "Canal": CANAL,
     "Maxwell": MAXWELL,
     "Debezium": DEBEZIUM,
-    "Debezium for MySQL and MariaDB": DEBEZIUM_BINLOG,
+    "Debezium for MySQL": DEBEZIUM_BINLOG,
+    "Debezium for MySQL with GTIDs and MariaDB": DEBEZIUM_GTID,
     "DTS": DTS,
     "OMS": OMS,
     "DRS": DRS,

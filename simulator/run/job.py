@@ -310,10 +310,9 @@ def _faults(subject: Subject, scenario: Scenario | Script, codec: Codec) -> Faul
     """The faults of `--faults`, else those of the scenario. Raises UsageError for those that the format cannot have."""
     section = getattr(scenario.spec, "faults", None) or {}
     faults = of_section(section, scenario.file) if subject.faults is None else parse(subject.faults)
-    for name in unfit(faults, binary=codec.format.binary):
+    for name, reason in unfit(faults, codec):
         if subject.faults is not None:
-            form = "binary" if codec.format.binary else "text"
-            raise UsageError(f"--faults {name}: -f {codec.format.id} is {form}, which cannot have it; leave it out.")
+            raise UsageError(f"--faults {name}: {reason}; leave it out.")
         faults = faults.without(name)
     return faults
 

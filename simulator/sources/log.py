@@ -29,9 +29,9 @@ class Entries:
 
     `txn` is the number of the transaction and `seq` the place in it: 0 is its BEGIN, 1 to `size` are its changes, size
     + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and stands
-    where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, of no
-    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `header`; `in_second` of a
-    log with one position a transaction is that of its first change.
+    where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, or
+    goes on after a new snapshot, of no transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`,
+    as is `header`; `in_second` of a log with one position a transaction is that of its first change.
     """
 
     txn: Ints
@@ -59,7 +59,7 @@ def entries(envelope: Envelope) -> Entries:
     """The entries of rows or of transaction marks."""
     if not envelope.phase:
         zero = np.zeros_like(envelope.txn)
-        return Entries(zero, zero + BEFORE, zero - 1, envelope.event_ms, zero)
+        return Entries(zero + envelope.life.base_txn, zero + BEFORE, zero - 1, envelope.event_ms, zero)
     in_second = envelope.in_second if envelope.txn_in_second is None else envelope.txn_in_second
     return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, in_second, envelope.header)
 
@@ -68,7 +68,7 @@ def entry(event: Event) -> Entries:
     """The entry of a statement or a heartbeat."""
     numbers = (event.txn, BEFORE, 1, event.event_ms, event.in_second)
     if not event.order.phase:
-        numbers = (0, BEFORE, -1, event.event_ms, 0)
+        numbers = (event.life.base_txn, BEFORE, -1, event.event_ms, 0)
     txn, seq, size, event_ms, in_second = np.array(numbers, dtype=np.int64)[:, np.newaxis]
     header = None if event.header is None else np.array([event.header], dtype=object)
     return Entries(txn, seq, size, event_ms, in_second, header)

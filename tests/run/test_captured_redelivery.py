@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,35 +26,44 @@ DEBEZIUM: Final = (
     "debezium-json,provide.transaction.metadata=true,value.converter.schemas.enable=false,"
     "key.converter.schemas.enable=false"
 )
+TIMES: Final = {"ts_ms", "ts_us", "ts_ns", "__debezium.context.runId"}
 # The format, the messages that came again in each life after the first by kind, and the members that differed in them.
+# A life with rows of a snapshot (`r`) began with that many messages of a new one.
 CASES: Final[dict[str, tuple[str, list[dict[str, int]], set[str]]]] = {
+    "canal-1.1.8-A": (CANAL, [], set()),
     "canal-1.1.8-kill-behind": (CANAL, [{"INSERT": 8, "UPDATE": 2}], {"id", "ts"}),
     "canal-1.1.8-kill-ddl-far": (CANAL, [{"UPDATE": 2, "INSERT": 36, "DELETE": 3, "ALTER": 1}], {"id", "ts"}),
     "canal-1.1.8-kill-long": (CANAL, [{"INSERT": 16}], {"id", "ts"}),
     "canal-1.1.8-stop-restart": (CANAL, [{"INSERT": 30}, {}], {"id", "ts"}),
+    "debezium-mysql-A": (DEBEZIUM, [], set()),
+    "debezium-mysql-kill-before-first-flush": (DEBEZIUM, [{"schema": 8, "r": 33}], set()),
     "debezium-mysql-kill-between": (DEBEZIUM, [{"END": 1}], set()),
+    "debezium-mysql-stop-restart": (DEBEZIUM, [{"schema": 8, "r": 539}, {"END": 1}], set()),
+    "debezium-postgresql-A": (DEBEZIUM, [], set()),
+    "debezium-postgresql-kill-before-first-flush": (DEBEZIUM, [{"r": 33}], set()),
     "debezium-mysql-kill-long-flushed": (
         DEBEZIUM,
         [{"u": 4, "END": 16, "BEGIN": 16, "c": 312, "d": 4, "tombstone": 4}],
-        {"ts_ms", "ts_us", "ts_ns", "__debezium.context.runId"},
+        TIMES,
     ),
     "debezium-mysql-kill-ddl-close": (
         DEBEZIUM, [{"END": 1, "schema": 1, "BEGIN": 1}], {"ts_ms", "__debezium.context.runId"},
     ),
     "debezium-mysql-embedded-kill-long": (
-        DEBEZIUM, [{"END": 1, "BEGIN": 1, "c": 300}], {"ts_ms", "ts_us", "ts_ns", "__debezium.context.runId"},
+        DEBEZIUM, [{"END": 1, "BEGIN": 1, "c": 300}], TIMES,
     ),
     "debezium-postgresql-embedded-default-stop": (DEBEZIUM, [{}, {}], set()),
     "debezium-postgresql-kill-behind": (
         DEBEZIUM,
         [{"BEGIN": 7, "c": 6, "END": 7, "u": 2}],
-        {"ts_ms", "ts_us", "ts_ns", "__debezium.context.runId"},
+        TIMES,
     ),
     "debezium-postgresql-kill-long-flushed": (
         DEBEZIUM,
         [{"c": 318, "END": 18, "BEGIN": 18, "u": 8, "d": 4, "tombstone": 4}],
-        {"ts_ms", "ts_us", "ts_ns", "__debezium.context.runId"},
+        TIMES,
     ),
+    "maxwell-1.44.0-A": (MAXWELL, [], set()),
     "maxwell-1.44.0-kill-ddl": (MAXWELL, [{"table-alter": 1}], {"key", "order of members"}),
     "maxwell-1.44.0-kill-idle": (MAXWELL, [{}], set()),
     "maxwell-1.44.0-kill-long": (MAXWELL, [{"insert": 299}], set()),
@@ -74,10 +83,8 @@ class Sent:
             self.kind, self.identity = at["status"], (at["status"], str(at["event_count"]))
         elif "op" in at:
             self.kind = at["op"]
-            self.identity = (
-                at["op"],
-                _row(at["after"]) if at["after"] else _row(at["before"], ("id", "order_id", "line")),
-            )
+            row = _row(at["after"]) if at["after"] else _row(at["before"], ("id", "order_id", "line"))
+            self.identity = (at["op"], row)
         elif "tableChanges" in at:
             self.kind, self.identity = "schema", ("schema", at["ddl"].lower().split()[0])
         else:
@@ -154,24 +161,60 @@ def test_the_same_messages_come_again(run: str) -> None:
     format, counts, members = CASES[run]
     lives = captured(run)
     whole = [each for each in ours(format) if _occurs(each, run)]
-    position, places, firsts = len(lives[0]), [], [0, len(lives[0])]
-    for life, count in zip(lives[1:], counts, strict=True):
-        stored = position - sum(count.values())
-        if position < len(whole):
-            places.append(f"crash-at={_place(whole[position])}@{_place(whole[stored])}")
-        position = stored + len(life)
-        firsts.append(firsts[-1] + len(life))
-    mine = [each for each in ours(format, ",".join(places) or "none") if _occurs(each, run)]
+    faults = ",".join(_restarts(whole, lives, counts)) or "none"
+    mine = [each for each in ours(format, faults) if _occurs(each, run)]
+    firsts = [0, *accumulate(map(len, lives))]
     parts = [mine[first:stop] for first, stop in pairwise(firsts)]
     assert len(mine) == firsts[-1]
     # the real product's messages: each life sends what ours does
-    assert [_by_partition(part) for part in parts[1:]] == [_by_partition(life) for life in lives[1:]]
+    complete = int(bool(counts))
+    assert [_by_partition(part) for part in parts[complete:]] == [_by_partition(life) for life in lives[complete:]]
     # which of its messages a process has sent when it dies within a statement is chance between partitions
     assert Counter(each.kind for each in parts[0]) == Counter(each.kind for each in lives[0])
     for sent in (lives, parts):
-        pairs = [list(_again(sent[:number], sent[number], count)) for number, count in enumerate(counts, 1)]
-        assert [Counter(again.kind for _, again in stretch) for stretch in pairs] == counts
-        assert set().union(*(first.renewed(again) for stretch in pairs for first, again in stretch)) == members
+        differing = set[str]()
+        for number, count in enumerate(counts, 1):
+            stretch = list(_again(sent[:number], sent[number], count))
+            assert Counter(again.kind for _, again in stretch) == count
+            differing.update(*(first.renewed(again) for first, again in stretch if first is not again))
+        assert differing == members
+
+
+def test_a_task_fails_at_a_ddl_statement_that_comes_again() -> None:
+    """The stored position lies before the END of the long transaction, and rows older than the ALTER come after it."""
+    (life,) = captured("debezium-mysql-kill-ddl")
+    whole = ours(DEBEZIUM)
+    stored = next(n for n, sent in enumerate(whole) if sent.identity == ("END", "500"))
+    again = whole[stored : len(life)]
+    assert Counter(sent.kind for sent in again) == {"BEGIN": 8, "END": 8, "c": 6, "d": 3, "tombstone": 3, "schema": 1}
+    places = f"={_place(whole[len(life)])}@{_place(whole[stored])}"
+    failed = ours(DEBEZIUM, f"task-failure-at{places}")
+    assert _by_partition(failed) == _by_partition(life)
+    # with GTIDs the rows come again in their old shape, the statement, and what follows
+    repeated = ours(DEBEZIUM, f"crash-at{places}")
+    assert [sent.identity for sent in repeated[len(life) :]] == [sent.identity for sent in whole[stored:]]
+    # no such row lies between: the connector goes on
+    at = next(n for n, sent in enumerate(whole) if sent.kind == "schema")
+    close = f"={_place(whole[len(life)])}@{_place(whole[at])}"
+    assert [sent.text for sent in ours(DEBEZIUM, f"task-failure-at{close}")] == [
+        sent.text for sent in ours(DEBEZIUM, f"crash-at{close}")
+    ]
+
+
+def _restarts(whole: Sequence[Sent], lives: Sequence[list[Sent]], counts: Sequence[dict[str, int]]) -> Iterator[str]:
+    """The restarts of a run as `--faults` names them."""
+    position = len(lives[0])
+    for number, (life, count) in enumerate(zip(lives[1:], counts, strict=True), 1):
+        kind, first = "crash", position - sum(count.values())
+        begun = 0
+        if "r" in count:
+            # the changes behind a new snapshot are those up to the end
+            left = zip(lives[number:], counts[number - 1 :], strict=True)
+            kind, first = "second-snapshot", len(whole) - sum(len(later) - sum(again.values()) for later, again in left)
+            begun = sum(count.values())
+        if position < len(whole):
+            yield f"{kind}-at={_place(whole[position])}@{_place(whole[first])}"
+        position = first + len(life) - begun
 
 
 def _occurs(sent: Sent, run: str) -> bool:
@@ -180,8 +223,12 @@ def _occurs(sent: Sent, run: str) -> bool:
 
 
 def _again(before: Sequence[list[Sent]], life: list[Sent], count: dict[str, int]) -> Iterator[tuple[Sent, Sent]]:
-    """The messages that a life repeats, each with its first delivery: of each partition the end of what was sent."""
+    """The messages that a life repeats, each with its first delivery: of each partition the end of what was sent. Those
+    of a new snapshot have none."""
     total = sum(count.values())
+    if "r" in count:
+        yield from zip(life[:total], life[:total], strict=True)
+        return
     earlier, now = _parted([each for sent in before for each in sent]), _parted(life)
     for partition, messages in now.items():
         first = earlier.get(partition, [])
@@ -202,7 +249,13 @@ def _parted(sent: list[Sent]) -> dict[tuple[str, int], list[Sent]]:
 
 
 def _by_partition(sent: list[Sent]) -> dict[tuple[str, int], list[Any]]:
-    return {partition: [each.identity for each in messages] for partition, messages in _parted(sent).items()}
+    """What was sent, by partition. Rows of a snapshot are sorted: PostgreSQL reads them as they lie in its files."""
+    found: dict[tuple[str, int], list[Any]] = {}
+    for partition, messages in _parted(sent).items():
+        rows = iter(sorted(each.identity for each in messages if each.kind == "r"))
+        marks = [each.value["source"]["snapshot"] for each in messages if each.kind == "r"]
+        found[partition] = [marks, *(next(rows) if each.kind == "r" else each.identity for each in messages)]
+    return found
 
 
 def _place(sent: Sent) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Ints
+from simulator.formats.format import Codec
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, ROW_KINDS
 from simulator.run.faults.edits import edits, truncated
 from simulator.run.faults.flow import SPREAD, Flow
@@ -180,6 +181,15 @@ class Application:
         return pairs
 
 
-def unfit(faults: Faults, *, binary: bool) -> list[str]:
-    """Names of faults that values of this form cannot have."""
-    return [name for name in EDITS if name in faults.rates and name not in edits(binary=binary)]
+def unfit(faults: Faults, codec: Codec) -> Iterator[tuple[str, str]]:
+    """The faults that messages of a format cannot have, and why."""
+    rule, product = codec.layout.redelivery, codec.format.product
+    form = "binary" if codec.format.binary else "text"
+    for kind in faults.kinds:
+        name = kind.name
+        if name in EDITS and name not in edits(binary=codec.format.binary):
+            yield name, f"-f {codec.format.id} is {form}, which cannot have it"
+        elif name.startswith("second-snapshot") and not rule.snapshots_again:
+            yield name, f"it is known of Debezium alone, and not of {product}"
+        elif name == "task-failure-at" and not rule.fails_at_ddl:
+            yield name, "it is known of Debezium for MySQL without GTIDs alone"

@@ -8,7 +8,7 @@ the restarts of two windows, wherever a process begins to read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 
 from simulator.delivery.redelivery import CATCH_UP, Lifetime, Redelivery
-from simulator.model import Life, OrderKey
+from simulator.model import Life, OrderKey, SchemaChange
 from simulator.order import COMMIT, STEP
 from simulator.run.faults.spec import MILLION, RESTARTS, Faults, Restart
-from simulator.stream.engine.block import WRITE_LAG_MS, Stream
+from simulator.stream.engine.block import FARTHEST, WRITE_LAG_MS, Stream
 from simulator.values.draw import below, bits, key, unit
 
 # Turns that come again at the most, so that memory is bounded.
@@ -28,16 +28,20 @@ MOST_TURNS: Final = 1 << 16
 MOST_BACK: Final = 64
 MOST_LAGGING: Final = 4
 # Milliseconds from the end of a process to the first message of the next (captured: 2 to 10 s; a takeover: decided).
-RESTART_MS: Final[dict[Restart, tuple[int, int]]] = {
+RESTART_MS: Final[Mapping[Restart, tuple[int, int]]] = {
     "crash": (2_000, 10_000),
     "stop": (2_000, 10_000),
     "failover": (30_000, 60_000),
+    "second-snapshot": (2_000, 10_000),
 }
+# The stored position of a life that sends nothing: all turns lie below it.
+NEVER: Final = OrderKey(1, FARTHEST + 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A restart: messages below `end` were sent before it, and the next life, `number`, reads on from `stored`."""
+    """A restart: messages below `end` were sent before it, and the next life, `number`, reads on from `stored`. A new
+    snapshot stands there; after the failure of a task, `stored` is beyond all turns."""
 
     kind: Restart
     number: int
@@ -45,16 +49,21 @@ class Ending:
     stored: OrderKey
     draw: float
 
+    @property
+    def is_last(self) -> bool:
+        return self.stored == NEVER
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Messages of one life: the keys [low, high), where None is open; those below `new` were written before."""
+    """Messages of one life: the keys [low, high), where None is open; those below `new` were written before. `ending`
+    is the restart before it, if that falls into the block."""
 
     lifetime: Lifetime
     low: OrderKey | None
     high: OrderKey | None
     new: OrderKey | None
-    ending: Ending | None  # the restart before it, if that falls into the block
+    ending: Ending | None
 
 
 class Lives:
@@ -77,7 +86,9 @@ class Lives:
         low: OrderKey | None = None
         new: OrderKey | None = None
         before: Ending | None = None
-        number = self._number_at(OrderKey(1, first, -(1 << 40)))
+        number = self._number_at(lowest(first))
+        if (earlier := self.ending(number) if number else None) is not None and earlier.stored.turn > first:
+            low = earlier.stored
         for ending in self._endings(first, stop):
             yield Segment(self.lifetime(number), low, ending.end, new, before)
             number, low, new, before = ending.number, ending.stored, ending.end, ending
@@ -120,14 +131,22 @@ class Lives:
                 return None
             # a life reads on from where an earlier one was, or after it
             low = stream.border(self._faults.first)
-            if number > 1 and (earlier := self._ending(number - 1)) is not None:
+            earlier = next((e for n in range(number - 1, 0, -1) if (e := self.ending(n)) is not None), None)
+            if earlier is not None and earlier.stored.turn > place.key.turn:
+                return None
+            if earlier is not None:
                 low = max(low, self.floor(earlier.stored.turn))
             if place.key.turn < low:
                 return None
             draw = float(unit(bits(self._key, np.array([number])))[0])
-            end = self._end(place.kind, place.key)
-            stored = place.stored or self._stored(place.kind, end, low, draw)
-            return Ending(place.kind, number, end, max(stored, OrderKey(1, low, -(1 << 40))), draw)
+            kind, end = place.kind, self._end(place.kind, place.key)
+            if kind == "second-snapshot":
+                turn = self._away(kind, end, draw, FARTHEST) if place.stored is None else place.stored.turn
+                return Ending(kind, number, end, lowest(self._border(turn)), draw)
+            stored = max(place.stored or self._stored(kind, end, low, draw), lowest(low))
+            if kind == "task-failure":
+                kind, stored = ("task-failure", NEVER) if self._fails(stored, end) else ("crash", stored)
+            return Ending(kind, number, end, stored, draw)
         window = number - 1
         low, stop = (stream.border(each * self._turns) for each in (window, window + 1))
         low = max(low, stream.border(self._faults.first))
@@ -144,6 +163,9 @@ class Lives:
         end = self._end(kind, OrderKey(1, turn, STEP * int(below(draws[2:3], rows + 1)[0])))
         if end.turn <= low or end.turn >= stop:
             return None
+        if kind == "second-snapshot":
+            turn = self._away(kind, end, float(share[3]), stop)
+            return Ending(kind, number, end, lowest(turn), float(share[3]))
         low = max(low, stream.border(max(0, end.turn - MOST_TURNS)))
         stored = self._stored(kind, end, min(low, self.floor(end.turn)), float(share[3]))
         return Ending(kind, number, end, stored, float(share[3]))
@@ -152,14 +174,14 @@ class Lives:
         """The first key that is not sent before a restart. A product that repeats nothing after a clean stop ends its
         transaction first, if it reads whole ones."""
         if kind == "stop" and self.rule.stop == "nothing" and self.rule.resumes != "record":
-            return OrderKey(1, self.stream.border(end.turn), -(1 << 40))
+            return lowest(self.stream.border(end.turn))
         return end
 
     def _stored(self, kind: Restart, end: OrderKey, low: int, draw: float) -> OrderKey:
         """The key that the next life reads on from."""
         stream, rule = self.stream, self.rule
         if kind == "stop":
-            return end if rule.resumes == "record" else self._begin(self.floor(end.turn))
+            return end if rule.resumes == "record" else lowest(self.floor(end.turn))
         # a product that takes over has what the other one stored, too
         committed = self._ms(self._ceiling(end.turn))
         tick = committed - int(draw * self._interval_ms)
@@ -167,22 +189,39 @@ class Lives:
             tick = tick // 1000 * 1000 - 1
         turn = self._transaction_after(tick, low, self.floor(end.turn))
         if rule.resumes != "record":
-            return self._begin(turn)
+            return lowest(turn)
         last = min(stream.border(turn + 1) - 1, end.turn)
         fine = int(draw * MILLION * 1009) % 1009  # a second draw, of the position in the transaction
         if fine % 2 and turn > self._faults.first:
             # the end of a transaction was stored last
             if not rule.repeats_commit:
-                return self._begin(turn)
+                return lowest(turn)
             rows = int(stream.count(turn - 1, turn)[0])
             return OrderKey(1, turn - 1, STEP * (rows - 1) + COMMIT)
         turn += fine % (last - turn + 1)
         row = fine % (int(stream.count(turn, turn + 1)[0]) + 1)
         return min(OrderKey(1, turn, STEP * row), end)
 
-    def _begin(self, turn: int) -> OrderKey:
-        """The key below all of a turn."""
-        return OrderKey(1, turn, -(1 << 40))
+    def _away(self, kind: Restart, end: OrderKey, draw: float, stop: int) -> int:
+        """The border, before turn `stop`, at which a new process takes its snapshot."""
+        first = self._ceiling(end.turn)
+        stop = max(first, self._border(min(stop, first + MOST_TURNS)))
+        return self._transaction_after(self._ms(first) + _delay_ms(kind, draw), first, stop)
+
+    def _fails(self, stored: OrderKey, end: OrderKey) -> bool:
+        """Whether rows come again that are older than a change of the number of their columns."""
+        block = self.stream.read(self.floor(stored.turn), self._ceiling(end.turn))
+        for event in block.events:
+            if not (isinstance(event, SchemaChange) and event.before and event.after and stored <= event.order < end):
+                continue
+            old = [batch.envelope for batch in block.batches if batch.table.id == event.before.id]
+            if len(event.before.columns) != len(event.after.columns) and any(
+                stored <= OrderKey(1, int(turn), int(ordinal)) < event.order
+                for envelope in old
+                for turn, ordinal in zip(envelope.turn, envelope.ordinal, strict=True)
+            ):
+                return True
+        return False
 
     # ------------------------------------------------------------------------------------------------ turns and times
 
@@ -226,7 +265,7 @@ class Lives:
 
     def _lifetime(self, number: int) -> Lifetime:
         ending = self.ending(number) if number else None
-        if ending is None:
+        if ending is None or ending.is_last:
             return Lifetime(Life())
         life = Life(number, self._starts(ending.stored.turn), ending.end)
         restart_ms = self._restart_ms(ending, MOST_LAGGING) if self.rule.rewrites else 0
@@ -241,8 +280,7 @@ class Lives:
         if earlier and earlier < ending.number and depth and (before := self.ending(earlier)) is not None:
             begin_ms = self._ms(self.floor(before.stored.turn))
             last_ms = max(last_ms, self._restart_ms(before, depth - 1) + max(0, commit_ms - begin_ms) // CATCH_UP)
-        low, high = RESTART_MS[ending.kind]
-        return last_ms + low + int(ending.draw * (high - low))
+        return last_ms + _delay_ms(ending.kind, ending.draw)
 
     def _first_txn(self, turn: int) -> int:
         """Number of the transaction that a turn belongs to."""
@@ -250,3 +288,14 @@ class Lives:
         block = self.stream.read(first, self._ceiling(first))
         numbers = [int(batch.envelope.txn.min()) for batch in block.batches if len(batch)]
         return min([*numbers, *(event.txn for event in block.events)], default=1)
+
+
+def lowest(turn: int) -> OrderKey:
+    """The key below all of a turn."""
+    return OrderKey(1, turn, -(1 << 40))
+
+
+def _delay_ms(kind: Restart, draw: float) -> int:
+    """Milliseconds from the end of a process to the first message of the next."""
+    low, high = RESTART_MS[kind]
+    return low + int(draw * (high - low))

@@ -3,21 +3,22 @@ and over a way that loses, repeats and damages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from simulator.batch import ChangeBatch, MessageBatch
 from simulator.delivery.parts import part_of
 from simulator.delivery.redelivery import CATCH_UP, Lifetime
 from simulator.errors import UsageError
 from simulator.model import Event, Life, OrderKey
-from simulator.order import BEGIN
+from simulator.order import BEGIN, STEP
 from simulator.run.faults.apply import WINDOW, Application
-from simulator.run.faults.flow import Flow, Occurrence, below, joined, spread
-from simulator.run.faults.lives import Lives, Segment
+from simulator.run.faults.flow import Flow, Occurrence, below, joined, spread, with_columns
+from simulator.run.faults.lives import Ending, Lives, Segment, lowest
 from simulator.run.faults.spec import Faults
 from simulator.run.render import Rendered, Renderer
 from simulator.stream.engine.block import Block
@@ -25,18 +26,21 @@ from simulator.values.draw import Ints, bits, chance, key
 from simulator.values.draw import below as drawn_below
 
 # Milliseconds by which a clock step is ahead or behind at the most.
-STEP_MS = 60_000
+STEP_MS: Final = 60_000
+# Rows of a new snapshot at the most: it is sent within a block.
+MOST_ROWS: Final = 1 << 18
+_FIRST: Final = Lifetime(Life())
 
 
 class FaultyRenderer(Renderer):
-    """Renders blocks under faults. A snapshot has none but `overlap`, which the plan of a run knows."""
+    """Renders blocks under faults. The snapshot at the begin of a run has none but `overlap`, which its plan knows."""
 
     def __init__(self, *args: Any, faults: Faults, seed: int, **options: Any) -> None:
         super().__init__(*args, **options)
         self._faults, self._seed = faults, seed
         unit = self.codec.layout.packing.window_turns(self.stream.block_turns)
         self._lives = Lives(self.stream, self.codec.layout.redelivery, faults, seed, unit=unit)
-        self._lifetime = Lifetime(Life())
+        self._lifetime = _FIRST
         binary = self.codec.format.binary
         self._apply = Application(faults, self.stream, seed, binary, self._transaction)
 
@@ -46,6 +50,7 @@ class FaultyRenderer(Renderer):
     def finish(self, begun: tuple[Block, bool]) -> Rendered:
         block, snapshot = begun
         if snapshot:
+            self._lifetime = _FIRST
             return super().finish(begun)
         messages, occurrences = self._faulty(block)
         parts = (part_of(messages),) if messages is not None and len(messages) else ()
@@ -53,6 +58,7 @@ class FaultyRenderer(Renderer):
 
     def render(self, block: Block) -> MessageBatch | None:
         if block.snapshot_turn is not None:
+            self._lifetime = _FIRST
             return super().render(block)
         return self._faulty(block)[0]
 
@@ -69,7 +75,7 @@ class FaultyRenderer(Renderer):
             for segment in self._lives.segments(first, stop):
                 batch = self._segment(block, segment, stop)
                 if segment.ending is not None:
-                    restarts.append(_restart(segment, batch))
+                    restarts.append(self._restart(segment.ending, batch))
                 if batch is not None and len(batch):
                     batches.append(self._spread(batch, segment))
             if not batches:
@@ -82,10 +88,20 @@ class FaultyRenderer(Renderer):
     def _segment(self, block: Block, segment: Segment, stop: int) -> MessageBatch | None:
         """The messages that one life sends, with the order keys of a run without faults."""
         self._lifetime = segment.lifetime
+        if segment.ending is not None and segment.ending.kind == "second-snapshot":
+            parts = [*self._snapshot(segment.ending), self._streamed(block, segment, stop)]
+            sent = [part for part in parts if part is not None]
+            return joined(sent) if sent else None
+        return self._streamed(block, segment, stop)
+
+    def _streamed(self, block: Block, segment: Segment, stop: int) -> MessageBatch | None:
+        """The messages of changes that one life sends."""
         low, high = segment.low, segment.high
         if low is None and high is None:
             return super().render(block)
         begin, end = block.first_turn, stop
+        if low is not None and low.turn >= stop:
+            return None
         if low is not None:
             begin = self._lives.floor(low.turn)
         if high is not None:
@@ -102,6 +118,40 @@ class FaultyRenderer(Renderer):
             wanted &= below(messages, high)
         return MessageBatch(messages.columns.filter(wanted))
 
+    def _snapshot(self, ending: Ending) -> Iterator[MessageBatch]:
+        """The messages of a new snapshot, as if they came right before those of the turn that it interrupts. Raises
+        UsageError if they are too many."""
+        blocks = list(self.stream.snapshot_blocks(ending.stored.turn))
+        if (rows := sum(block.rows for block in blocks)) > MOST_ROWS:
+            raise UsageError(
+                f"--faults second-snapshot: the tables have {rows:,} rows before turn {ending.stored.turn}; a snapshot "
+                f"within a stream has {MOST_ROWS:,} at the most. Use a scenario with fewer."
+            )
+        first = lowest(ending.end.turn)
+        for block in blocks:
+            messages = super().render(self.stream.read_snapshot(block, self.needed))
+            if messages is not None:
+                same = np.ones(len(messages), dtype=np.int64)
+                yield with_columns(
+                    messages,
+                    phase=pa.array(first.phase * same, pa.int8()),
+                    turn=pa.array(first.turn * same),
+                    ordinal=pa.array(first.ordinal * same),
+                )
+
+    def _restart(self, ending: Ending, batch: MessageBatch | None) -> Occurrence:
+        """A restart as an occurrence: where it fell, and how many messages came again, or do not come."""
+        at = _shown(ending.end)
+        if ending.is_last:
+            return Occurrence(ending.kind, at, "", None, 1, "sends nothing more")
+        if ending.kind == "second-snapshot":
+            turn = ending.stored.turn
+            sent = max(0, -(-at.ordinal // STEP)) if at.turn < turn else 0
+            missing = int(self.stream.count(at.turn, turn).sum()) - sent
+            return Occurrence(ending.kind, at, "", None, missing, f"takes a snapshot before turn {turn}")
+        again = 0 if batch is None else int(below(batch, ending.end).sum())
+        return Occurrence(ending.kind, at, "", None, again, f"reads on from {_shown(ending.stored)}")
+
     def _spread(self, batch: MessageBatch, segment: Segment) -> MessageBatch:
         try:
             return spread(batch, segment.new)
@@ -115,22 +165,31 @@ class FaultyRenderer(Renderer):
 
     def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         stamped = super()._stamped(batch, write_ms)
-        envelope = stamped.envelope
-        if not envelope.phase:
+        at, life = stamped.envelope, self._lifetime.life
+        if not (at.phase or life.number):
             return stamped
-        written = envelope.write_ms if write_ms is not None else self._written(envelope)
-        return replace(stamped, envelope=replace(envelope, write_ms=written, life=self._lifetime.life))
+        written = at.write_ms
+        if write_ms is None:
+            turn = at.turn if at.phase else np.full_like(at.turn, _first_turn(life))
+            written = self._written(at.write_ms, at.event_ms, turn)
+        return replace(stamped, envelope=replace(at, write_ms=written, life=life))
 
-    def _written(self, envelope: Any) -> Ints:
-        lifetime = self._lifetime
-        written: Ints = envelope.write_ms
-        if lifetime.restart_ms:
-            behind = np.maximum(envelope.event_ms - lifetime.begin_ms, 0) // CATCH_UP
-            written = np.maximum(written, lifetime.restart_ms + behind)
-        return self._skewed(written, envelope.turn)
+    def _stamped_event(self, event: Event, write_ms: int | None) -> Event:
+        event, life = super()._stamped_event(event, write_ms), self._lifetime.life
+        if not (event.order.phase or life.number):
+            return event
+        if write_ms is None:
+            turn = event.order.turn if event.order.phase else _first_turn(life)
+            one = (np.array([number], dtype=np.int64) for number in (event.write_ms, event.event_ms, turn))
+            event = replace(event, write_ms=int(self._written(*one)[0]))
+        return replace(event, life=life)
 
-    def _skewed(self, written: Ints, turn: Ints) -> Ints:
-        rates = self._faults.rates
+    def _written(self, written: Ints, event_ms: Ints, turn: Ints) -> Ints:
+        """Write times by the clock of the present life."""
+        at, rates = self._lifetime, self._faults.rates
+        if at.restart_ms:
+            behind = np.maximum(event_ms - at.begin_ms, 0) // CATCH_UP
+            written = np.maximum(written, at.restart_ms + behind)
         written = written + int(rates.get("clock-skew", 0))
         if share := rates.get("clock-step"):
             draws = bits(key(self._seed, "clock-step"), turn // WINDOW)
@@ -138,25 +197,11 @@ class FaultyRenderer(Renderer):
             written = written + np.where(chance(bits(key(self._seed, "clock-steps"), turn // WINDOW), share), step, 0)
         return written
 
-    def _stamped_event(self, event: Event, write_ms: int | None) -> Event:
-        event = super()._stamped_event(event, write_ms)
-        if not event.order.phase:
-            return event
-        if write_ms is None:
-            lifetime, written = self._lifetime, event.write_ms
-            if lifetime.restart_ms:
-                written = max(written, lifetime.restart_ms + max(0, event.event_ms - lifetime.begin_ms) // CATCH_UP)
-            one = np.array([written], dtype=np.int64)
-            event = replace(event, write_ms=int(self._skewed(one, np.array([event.order.turn], dtype=np.int64))[0]))
-        return replace(event, life=self._lifetime.life)
 
-
-def _restart(segment: Segment, batch: MessageBatch | None) -> Occurrence:
-    """A restart as an occurrence: where it fell, and how many messages came again."""
-    ending = segment.ending
-    assert ending is not None
-    again = 0 if batch is None else int(below(batch, ending.end).sum())
-    return Occurrence(ending.kind, _shown(ending.end), "", None, again, f"reads on from {_shown(ending.stored)}")
+def _first_turn(life: Life) -> int:
+    """The turn of the first message of a life after the first."""
+    assert life.first_new is not None
+    return life.first_new.turn
 
 
 def _shown(key: OrderKey) -> OrderKey:

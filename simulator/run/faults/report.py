@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simulator.delivery.redelivery import Redelivery
-from simulator.run.faults.spec import BY_NAME, KINDS, Faults, Kind
+from simulator.run.faults.spec import KINDS, OCCURRING, Faults, Kind
 
 _AGAIN = {
     "record": "the record after the last one stored, in mid-transaction, too",
@@ -21,7 +21,7 @@ def described(faults: Faults, rule: Redelivery | None = None) -> Iterator[str]:
     for kind in faults.kinds:
         if kind.name == "flush":
             continue
-        places = [place for place in faults.places if f"{place.kind}-at" == kind.name]
+        places = [place for place in faults.places if place.fault == kind.name]
         often = f"{len(places)} times" if places else _rate(kind, faults.rates[kind.name])
         yield f"{kind.name} ({often}): {kind.text}; {_fate(kind)}"
     if faults.restarting and rule is not None:
@@ -58,13 +58,9 @@ def facts(faults: Faults) -> list[dict[str, Any]]:
 
 def fates(counts: Mapping[str, int]) -> Iterator[str]:
     """A line for each kind of fault that occurred, in the order of the table."""
-    for kind in KINDS:
-        if count := counts.get(kind.name):
-            yield f"{count:,} × {kind.name}: {kind.text}; {_fate(kind)}"
-
-
-def survivable(name: str) -> bool:
-    return BY_NAME[name].survivable
+    for name, kind in OCCURRING.items():
+        if count := counts.get(name):
+            yield f"{count:,} × {name}: {kind.text}; {_fate(kind)}"
 
 
 def table() -> str:
@@ -76,8 +72,9 @@ def table() -> str:
 def rules(by_product: Mapping[str, Redelivery]) -> str:
     """The restart rules of products as a table in Markdown; what is not renewed is kept."""
     head = (
-        "| product | reads on from | stored every (setting) | a clean stop repeats | renewed: new value | evidence |\n"
-        "| --- | --- | --- | --- | --- | --- |"
+        "| product | reads on from | stored every (setting) | a clean stop repeats | without a stored position | "
+        "DDL in what comes again | renewed: new value | evidence |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |"
     )
     lines = [head]
     for product, rule in by_product.items():
@@ -85,7 +82,10 @@ def rules(by_product: Mapping[str, Redelivery]) -> str:
         stop = "the transaction in flight" if rule.stop == "transaction" else "nothing"
         stop = "the last END" if rule.repeats_commit else stop
         setting = f"{rule.interval_ms / 1000:g} s ({rule.setting})"
-        lines.append(f"| {product} | {_AGAIN[rule.resumes]} | {setting} | {stop} | {renewed} | {rule.evidence} |")
+        lost = "a new snapshot" if rule.snapshots_again else "not simulated"
+        ddl = "fails at rows older than it" if rule.fails_at_ddl else "comes again"
+        cells = (product, _AGAIN[rule.resumes], setting, stop, lost, ddl, renewed, rule.evidence)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -22,9 +22,10 @@ Unit = Literal[
     "turns",
     "places",
 ]
-# A restart: the process is killed, stopped, or its work is taken over by another host.
-Restart = Literal["crash", "stop", "failover"]
-RESTARTS: Final[tuple[Restart, ...]] = ("crash", "stop", "failover")
+# A restart: the process is killed, stopped, or its work is taken over by another host; it is killed and begins with a
+# new snapshot, or fails for good at a DDL statement that comes again.
+Restart = Literal["crash", "stop", "failover", "second-snapshot", "task-failure"]
+RESTARTS: Final[tuple[Restart, ...]] = ("crash", "stop", "failover", "second-snapshot", "task-failure")
 MILLION: Final = 1_000_000
 
 
@@ -42,6 +43,7 @@ class Kind:
 
 
 _REST: Final = "all rows but those of the messages concerned, until a later message has the whole row"
+_SNAPSHOT: Final = "all rows but those that were deleted, or left their key, while the product was away"
 KINDS: Final[tuple[Kind, ...]] = (
     Kind("redelivery", "restarts", 10, True,
          "the product restarts and sends a stretch again: half are crashes, the others clean stops and failovers"),
@@ -52,6 +54,13 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("crash-at", "places", 0, True, "a crash before this row"),
     Kind("stop-at", "places", 0, True, "a clean stop before this row"),
     Kind("failover-at", "places", 0, True, "a failover before this row"),
+    Kind("second-snapshot", "restarts", 10, False,
+         "the product is killed before it stored a position, and begins with a new snapshot", _SNAPSHOT),
+    Kind("second-snapshot-at", "places", 0, False,
+         "a crash before this row, and a new snapshot; behind the @ the turn that it stands before", _SNAPSHOT),
+    Kind("task-failure-at", "places", 0, False,
+         "a crash before this row; if rows older than a change of their columns come again, the task fails at them and "
+         "sends nothing more", "the rows as they were at the crash"),
     Kind("duplicates", "share of messages", 0.01, True, "a message comes twice in a row"),
     Kind("late", "share of windows", 0.1, True, "one partition's messages come after those of the others"),
     Kind("early", "share of windows", 0.1, True, "one partition's messages come before those of the others"),
@@ -91,21 +100,27 @@ KINDS: Final[tuple[Kind, ...]] = (
          "the schema id of a framed Avro value is one that nobody registered", _REST),
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, Kind]] = {kind.name: kind for kind in KINDS}
+# Kinds by the names of what occurs: a restart at a place is one like others.
+OCCURRING: Final[Mapping[str, Kind]] = {**BY_NAME, "task-failure": BY_NAME["task-failure-at"]}
 # Value edits; they are for messages in JSON but for the first two.
 EDITS: Final = ("truncated", "malformed", "oversized", "unknown-column", "unknown-type", "missing-old", "unavailable",
                 "wrong-schema-id")  # fmt: skip
-JSON_ONLY: Final = frozenset(EDITS) - {"truncated", "malformed", "wrong-schema-id"}
 _PLACE: Final = re.compile(r"(\d{1,15})(?:\.(-?\d{1,12}))?(?:@(\d{1,15})(?:\.(-?\d{1,12}))?)?")
 MOST_RESTARTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A restart of a given kind before a row, which reads on from `stored` (None: by the product's rule)."""
+    """A restart of a given kind before a row, which reads on from `stored` (None: by the product's rule); a new
+    snapshot stands before the turn of `stored`."""
 
     kind: Restart
     key: OrderKey
     stored: OrderKey | None = None
+
+    @property
+    def fault(self) -> str:
+        return f"{self.kind}-at"
 
 
 @dataclass(frozen=True)
@@ -124,7 +139,7 @@ class Faults:
         texts = [name if value == BY_NAME[name].default else f"{name}={value:g}" for name, value in self.rates.items()]
         for place in self.places:
             stored = "" if place.stored is None else f"@{_text(place.stored)}"
-            texts.append(f"{place.kind}-at={_text(place.key)}{stored}")
+            texts.append(f"{place.fault}={_text(place.key)}{stored}")
         return ",".join(texts)
 
     @cached_property
@@ -132,7 +147,7 @@ class Faults:
         """Restarts of each kind in a million turns."""
         mixed = self.rates.get("redelivery", 0.0)
         shares = {"crash": mixed / 2, "stop": mixed / 4, "failover": mixed / 4}
-        return {kind: shares[kind] + self.rates.get(kind, 0.0) for kind in RESTARTS}
+        return {kind: shares.get(kind, 0.0) + self.rates.get(kind, 0.0) for kind in RESTARTS}
 
     @property
     def restarting(self) -> bool:
@@ -141,14 +156,15 @@ class Faults:
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of fault that occur."""
-        named = {*self.rates, *(f"{place.kind}-at" for place in self.places)}
+        named = {*self.rates, *(place.fault for place in self.places)}
         return [kind for kind in KINDS if kind.name in named]
 
     def starting(self, turn: int) -> Faults:
         return replace(self, first=turn)
 
     def without(self, fault: str) -> Faults:
-        return replace(self, rates={name: rate for name, rate in self.rates.items() if name != fault})
+        rates = {name: rate for name, rate in self.rates.items() if name != fault}
+        return replace(self, rates=rates, places=tuple(at for at in self.places if at.fault != fault))
 
 
 NONE: Final = Faults({})
@@ -223,9 +239,12 @@ def _place(name: str, text: str, where: str) -> Place:
         )
     key = OrderKey(1, int(match[1]), int(match[2] or 0))
     stored = None if match[3] is None else OrderKey(1, int(match[3]), int(match[4] or 0))
-    if stored is not None and stored > key:
-        raise UsageError(f"{where}{name}={short(text)}: the stored position is not after the row.")
     kind: Restart = next(each for each in RESTARTS if name == f"{each}-at")
+    if stored is not None and kind == "second-snapshot":
+        if stored.turn < key.turn:
+            raise UsageError(f"{where}{name}={short(text)}: the new snapshot is not of a turn before the row.")
+    elif stored is not None and stored > key:
+        raise UsageError(f"{where}{name}={short(text)}: the stored position is not after the row.")
     return Place(kind, key, stored)
 
 

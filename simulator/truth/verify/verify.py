@@ -11,7 +11,7 @@ from typing import Any, Final
 from simulator.errors import UsageError
 from simulator.model import OrderKey
 from simulator.run.faults.flow import SPREAD
-from simulator.run.faults.spec import BY_NAME
+from simulator.run.faults.spec import OCCURRING
 from simulator.run.job import Job
 from simulator.run.plan import Limits
 from simulator.run.request import Subject
@@ -24,7 +24,7 @@ from simulator.truth.verify.opening import open_reader
 # What faults of a run make of messages, where they make them wrong.
 WRONG: Final[Mapping[str, Wrong]] = {
     **dict.fromkeys(("crash", "stop", "failover", "duplicates", "ddl-twice"), Wrong.DOUBLED),
-    **dict.fromkeys(("gap", "loss", "ddl-missing"), Wrong.MISSING),
+    **dict.fromkeys(("gap", "loss", "ddl-missing", "second-snapshot", "task-failure"), Wrong.MISSING),
     **dict.fromkeys(("ddl-late", "ddl-early"), Wrong.REORDERED),
     **dict.fromkeys(("poison", "truncated", "malformed", "wrong-schema-id"), Wrong.UNDECODABLE),
     **dict.fromkeys(("unknown-column", "unknown-type", "missing-old", "unavailable"), Wrong.ALTERED),
@@ -81,17 +81,17 @@ def verify_job(
 def add_fault(verdict: Verdict, occurrence: Mapping[str, Any], *, at_least_once: bool) -> None:
     """Adds a fault of the run to the verdict: it is allowed if a correct consumer survives it and delivery is at least
     once, or if no message is wrong for it. Else it is a finding."""
-    kind = BY_NAME[occurrence["fault"]]
-    wrong, count = WRONG.get(kind.name), occurrence["messages"]
+    fault, count = occurrence["fault"], occurrence["messages"]
+    kind, wrong = OCCURRING[fault], WRONG.get(fault)
     if wrong is None or (kind.survivable and at_least_once):
-        verdict.allowed[kind.name] += 1
+        verdict.allowed[fault] += 1
         if wrong is Wrong.DOUBLED:
             verdict.redelivered += count
     elif count:
         _, turn = occurrence["order"].split(" ")
         key = OrderKey(1, *map(int, turn.split(".")))
         then = "" if kind.survivable else f"; a consumer cannot survive it, and defined stay {kind.then}"
-        text = f"{kind.name} at {key}: {kind.text}{then}"
+        text = f"{fault} at {key}: {kind.text}{then}"
         verdict.add(Finding(wrong, occurrence["topic"], occurrence["partition"] or 0, key, text, count))
 
 

@@ -73,11 +73,14 @@ class Connector(ABC):
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
-    redelivery: ClassVar[Redelivery] = DEBEZIUM
     steps: ClassVar[tuple[Step, ...]] = ()
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
+
+    @property
+    def redelivery(self) -> Redelivery:
+        return DEBEZIUM
 
     @property
     @abstractmethod

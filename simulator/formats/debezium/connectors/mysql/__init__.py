@@ -18,7 +18,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
-from simulator.formats.redelivery import DEBEZIUM_BINLOG
+from simulator.formats.redelivery import DEBEZIUM_BINLOG, DEBEZIUM_GTID
 from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
@@ -34,7 +34,6 @@ class MysqlConnector(Connector):
     name: ClassVar[str] = "mysql"
     java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
-    redelivery: ClassVar[Redelivery] = DEBEZIUM_BINLOG
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
         ("table", optional(STRING)),
         ("server_id", INT64),
@@ -55,6 +54,10 @@ class MysqlConnector(Connector):
     @property
     def has_gtids(self) -> bool:
         return self.options.gtid
+
+    @property
+    def redelivery(self) -> Redelivery:
+        return DEBEZIUM_GTID if self.has_gtids else DEBEZIUM_BINLOG
 
     def source_ms(self, event_ms: Any) -> Any:
         """Time at the source: seconds; with GTIDs the milliseconds of the commit in the log (not in snapshot rows)."""
