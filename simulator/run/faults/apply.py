@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Ints
-from simulator.formats.format import Codec
+from simulator.delivery.policies.client import ByClient
+from simulator.formats.format import Codec, Layout
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, ROW_KINDS
 from simulator.run.faults.edits import edits, truncated
 from simulator.run.faults.flow import SPREAD, Flow
@@ -18,12 +20,14 @@ from simulator.stream.engine.block import Stream
 from simulator.values.draw import bits, chance, key
 
 # Turns in a window, a power of two: messages are late within it, and blocks begin at its borders.
-WINDOW: int = 64
-WINDOWED = frozenset({"late", "early", "halves", "ddl-late", "ddl-early", "heartbeat-silence"})
+WINDOW: Final = 64
+WINDOWED: Final = frozenset({"late", "early", "halves", "ddl-late", "ddl-early", "heartbeat-silence"})
+# Bytes of the frame of a value with a schema id.
+ID_BYTES: Final = 5
 # Turns by which a DDL message moves.
-DDL_TURNS = 8
+DDL_TURNS: Final = 8
 # Ordinals below all others of a turn but those of messages that come again before it.
-_FIRST = -(1 << 57)
+_FIRST: Final = -(1 << 57)
 
 
 @dataclass(frozen=True)
@@ -182,14 +186,36 @@ class Application:
 
 
 def unfit(faults: Faults, codec: Codec) -> Iterator[tuple[str, str]]:
-    """The faults that messages of a format cannot have, and why."""
-    rule, product = codec.layout.redelivery, codec.format.product
-    form = "binary" if codec.format.binary else "text"
+    """The faults that no message of a format can have, and why."""
     for kind in faults.kinds:
-        name = kind.name
-        if name in EDITS and name not in edits(binary=codec.format.binary):
-            yield name, f"-f {codec.format.id} is {form}, which cannot have it"
-        elif name.startswith("second-snapshot") and not rule.snapshots_again:
-            yield name, f"it is known of Debezium alone, and not of {product}"
-        elif name == "task-failure-at" and not rule.fails_at_ddl:
-            yield name, "it is known of Debezium for MySQL without GTIDs alone"
+        if reason := _reason(kind.name, codec):
+            yield kind.name, reason
+
+
+def _reason(fault: str, codec: Codec) -> str:
+    """Why a format cannot have a fault; "" if it can."""
+    format, rule, routing = codec.format, codec.layout.redelivery, codec.layout.routing
+    named = f"-f {format.id}"
+    if fault in EDITS and fault not in edits(binary=format.binary):
+        return f"{named} is {'binary' if format.binary else 'text'}, which cannot have it"
+    match fault:
+        case "wrong-schema-id" if not _has_schema_ids(codec.layout):
+            return f"values of {named} have no schema id with these options"
+        case "heartbeat-silence" if not codec.sends(HEARTBEAT):
+            return f"{named} has no heartbeats with these options"
+        case "ddl-late" | "ddl-early" | "ddl-twice" | "ddl-missing" if not codec.sends(DDL):
+            return f"{named} has no DDL messages with these options"
+        case "halves" if routing.split == "never":
+            return f"{named} splits no update with these options"
+        case "halves" if all(isinstance(policy, ByClient) for policy in routing.policies.values()):
+            return f"the client decides the partitions of {named}"
+        case "second-snapshot" | "second-snapshot-at" if not rule.snapshots_again:
+            return f"nobody saw that {format.product} takes a second snapshot"
+        case "task-failure-at" if not rule.fails_at_ddl:
+            return f"no task of {format.product} fails at DDL with these options"
+    return ""
+
+
+def _has_schema_ids(layout: Layout) -> bool:
+    """Whether values begin with a magic byte and the id of their schema."""
+    return layout.subjects is not None or (layout.container is not None and layout.container.framing == ID_BYTES)
