@@ -18,6 +18,7 @@ from simulator.hunting.case import Case
 from simulator.hunting.rows import Identity, groups_of, only, rows_left
 from simulator.library import Simulation, expected_of
 from simulator.model import DELETE, Kind, Message, SchemaChange
+from simulator.run.faults.edits import compact
 from simulator.run.faults.spec import NONE
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of
 from simulator.run.plan import Limits
@@ -116,7 +117,9 @@ class History:
         for message in batch.messages():
             try:
                 items = (
-                    [] if message.value is None else decoders.items_of(decoder, decoder.parse(message.value, options))
+                    []
+                    if message.value is None
+                    else decoders.items_of(decoder, decoder.parse(compact(message.value), options))
                 )
             except ValueError:
                 continue

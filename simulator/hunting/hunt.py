@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from simulator.hunting.history import history_of
 from simulator.hunting.shrink import shrink
 from simulator.hunting.trial import Failure, UnfitCase, try_case, words_of
 from simulator.model import READ
+from simulator.run.job import job_of
 from simulator.truth.verify.cells import parse_tolerance
 
 # Called with the number of cases tried, and the failure that is being made smaller.
@@ -105,7 +106,7 @@ def search(
     """The hunt for cases of these bases; `jobs` of them run at once if the consumer allows. Raises UsageError."""
     tolerances = [parse_tolerance(text) for text in tolerate]
     sends_rows = all(history_of(base).job.codec.sends(READ) for base in bases)
-    proposed = islice(cases(bases, seed, snapshots=sends_rows, faults=faults), rounds)
+    proposed = islice(cases(bases, seed, snapshots=sends_rows, faults=_fitting(bases, faults)), rounds)
     jobs = (jobs or os.cpu_count() or 1) if consumer.concurrent else 1
     end, tried, first = time.monotonic() + 60 * minutes, 0, None
 
@@ -141,6 +142,21 @@ def search(
 
     smallest = shrink(case, fails)
     return Found(smallest, latest[0], words_of(smallest, latest[0]), tried)
+
+
+def _fitting(bases: Sequence[Case], faults: Sequence[str]) -> list[str]:
+    """The faults that messages of the bases can have; all that a user names must be. Raises UsageError."""
+    fitting = []
+    for text in faults:
+        try:
+            for base in bases:
+                job_of(replace(base, faults=text).subject)
+        except UsageError:
+            if faults is not AT_LEAST_ONCE:
+                raise
+        else:
+            fitting.append(text)
+    return fitting
 
 
 def _in_waves(

@@ -10,10 +10,11 @@ from typing import Final
 OVERSIZED_BYTES: Final = 1_000_000
 UNREGISTERED: Final = 0x7FFFFFFF
 PLACEHOLDER: Final = "__debezium_unavailable_value"
-# Members that hold a row as an object, or rows as objects in a list.
+# Members that hold a row as an object, or rows as objects in a list; those of the row before are not empty.
 _ROW: Final = re.compile(rb'(?<!\\)"(?:after|data|postStruct|afterImage|after_image)"\s*:\s*\[?\{')
-_OLD: Final = re.compile(rb'(?<!\\)"(?:old|before|prevStruct|beforeImage)"\s*:\s*')
+_OLD: Final = re.compile(rb'(?<!\\)"(?:old|before|prevStruct|beforeImage)"\s*:\s*(?=\{[^}]|\[[^\]])')
 _TEXT: Final = re.compile(rb'(?<!\\)"[^"\\]+":("(?:[^"\\]|\\.){8,}")')
+_QUOTE: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _DECODER: Final = JSONDecoder(strict=False)
 
 
@@ -28,12 +29,12 @@ def truncated(value: bytes, draw: int) -> bytes | None:
 
 
 def malformed_text(value: bytes, draw: int) -> bytes | None:
-    """JSON without one of its structural characters."""
-    places = [index for index, byte in enumerate(value) if byte in b'{}:"']
-    if not places:
+    """JSON without one of the quotes around its texts."""
+    quotes = [match.end() - 1 for match in _QUOTE.finditer(value)]
+    if not quotes:
         return None
-    place = places[draw % len(places)]
-    return value[:place] + value[place + 1 :]
+    quote = quotes[draw % len(quotes)]
+    return value[:quote] + value[quote + 1 :]
 
 
 def malformed_bytes(value: bytes, draw: int) -> bytes | None:
@@ -48,6 +49,11 @@ def oversized(value: bytes, draw: int) -> bytes | None:
     """JSON of `OVERSIZED_BYTES`, blanks included."""
     missing = OVERSIZED_BYTES - len(value)
     return value[:1] + b" " * missing + value[1:] if missing > 0 and value[:1] == b"{" else None
+
+
+def compact(value: bytes) -> bytes:
+    """A value without the blanks of `oversized`."""
+    return value[:1] + value[1:].lstrip(b" ") if value[:1] == b"{" else value
 
 
 def unknown_column(value: bytes, draw: int) -> bytes | None:
@@ -69,7 +75,7 @@ def _with_column(value: bytes, member: bytes) -> bytes | None:
 def missing_old(value: bytes, draw: int) -> bytes | None:
     """Null in place of what an update changed, or of the row before it."""
     match = _OLD.search(value)
-    if match is None or value[match.end() : match.end() + 1] not in (b"{", b"["):
+    if match is None:
         return None
     text = value[match.end() :].decode("utf-8", "surrogateescape")
     try:
