@@ -18,7 +18,8 @@ import reference
 from command import Command, environment
 
 from simulator.cli.commands import cli
-from simulator.formats import FORMATS, find
+from simulator.compare.comparison import compare
+from simulator.formats import FORMATS, find, open_codec
 from simulator.formats.redelivery import RULES
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.run.faults import report
@@ -268,10 +269,31 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in heading_anchors(target), f"{path}#{anchor}"
 
 
+def kept_and_renewed() -> str:
+    """The members of each format's messages that are renewed when these come again, and those that are kept."""
+    lines = ["| format | renewed | kept |", "| --- | --- | --- |"]
+    for name in FORMATS:
+        format = f"{name},value.converter.schemas.enable=false" if name == "debezium-json" else name
+        source = "mysql" if "mysql" in find(name).sources else None
+        found = compare("tour", (format,), source=source, snapshot=False, redelivered=True)
+        members, renewed = dict[str, None](), set[str]()
+        for event in found.events:
+            for one, other in zip(*(event.messages[each] for each in found.formats), strict=True):
+                pairs = zip((*one.address, *one.members), (*other.address, *other.members), strict=True)
+                for (member, old), (_, new) in pairs:
+                    members[member] = None
+                    renewed |= {member} if old != new else set()
+        assert renewed <= open_codec(name, find_source(source or find(name).source)).layout.redelivery.renewed.keys()
+        cells = [[f"`{each}`" for each in members if (each in renewed) == is_new] for is_new in (True, False)]
+        lines.append(f"| `{name}` | {' | '.join(', '.join(cell) or 'nothing' for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def test_the_page_of_faults_has_their_tables(request: pytest.FixtureRequest) -> None:
     page = ROOT / "scenarios" / "FAULTS.md"
     text = page.read_text("utf-8")
-    for name, table in (("faults", report.table()), ("rules", report.rules(RULES))):
+    tables = {"faults": report.table(), "rules": report.rules(RULES), "members": kept_and_renewed()}
+    for name, table in tables.items():
         first, mark, rest = text.partition(f"<!-- {name} -->\n")
         text = first + mark + table + rest[rest.index("<!-- end -->") :]
     if request.config.getoption("--update-goldens"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from simulator.batch import MessageBatch
 from simulator.compare.changes import ROWS, Happening, Place, happenings, place_of
 from simulator.compare.members import cut, key_text, value_text
 from simulator.errors import UsageError
@@ -13,6 +14,8 @@ from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS, described_as, members_of
 from simulator.formats.format import Broker, Codec
 from simulator.model import Message
+from simulator.run.faults.renderer import FaultyRenderer
+from simulator.run.faults.spec import parse
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, job_of, source_of
 from simulator.run.plan import Limits, Plan
 from simulator.run.request import Subject
@@ -20,6 +23,8 @@ from simulator.run.scenario import Draft, load
 
 # Row changes compared of a stream without end, unless a limit is given.
 CHANGES: Final = 5
+# Behind the name of a format whose messages come again.
+AGAIN: Final = " again"
 # What stands for a meaning of members that no table describes.
 UNDESCRIBED: Final = "other"
 
@@ -139,11 +144,13 @@ def compare(
     kinds: Sequence[str] = (),
     partitions: int = 1,
     broker: Broker = "kafka",
+    redelivered: bool = False,
 ) -> Comparison:
     """The events of a scenario in these formats (`canal-json,version=1.1.5`), or in all that the source can have.
 
     A script is compared whole and from its snapshot on, of other scenarios `limit` row changes. `kinds` (insert, ddl …)
-    picks events. Raises UsageError.
+    picks events. With `redelivered` each format has its messages also as they come again after a crash: as the format
+    `canal-json again`. Raises UsageError.
     """
     jobs: dict[str, Job] = {}
     if formats:
@@ -164,7 +171,11 @@ def compare(
     }
     found = happenings(next(iter(plans.values())))
     rows = {(phase, turn) for (phase, turn, _), event in found.items() if event.changes_rows}
-    sent = {format: dict(_messages(job, plans[format], rows)) for format, job in jobs.items()}
+    sent = {}
+    for format, job in jobs.items():
+        sent[format] = dict(_messages(job, plans[format], rows))
+        if redelivered:
+            sent[format + AGAIN] = dict(_messages(job, plans[format], rows, again=True))
     sending = {place for of_format in sent.values() for place in of_format}
     events = []
     for place in sorted({*found, *sending}):
@@ -175,23 +186,37 @@ def compare(
             kinds_of = tuple(sorted(event.kinds))
             events.append(Event(event.name, event.step, kinds_of, event.change, event.statement, messages))
     meanings = {
-        format: {name: each.meaning for name, each in members_of(job.codec.format).items()}
-        for format, job in jobs.items()
+        format: {name: each.meaning for name, each in members_of(jobs[format.removesuffix(AGAIN)].codec.format).items()}
+        for format in sent
     }
-    return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings, first.failure)
+    return Comparison(first.stream.file, str(first.stream.source), tuple(sent), tuple(events), meanings, first.failure)
 
 
-def _messages(job: Job, plan: Plan, with_rows: set[tuple[int, int]]) -> Iterator[tuple[Place, list[Shown]]]:
-    """The messages of each place."""
+def _messages(
+    job: Job, plan: Plan, with_rows: set[tuple[int, int]], *, again: bool = False
+) -> Iterator[tuple[Place, list[Shown]]]:
+    """The messages of each place; with `again` those of changes, as they come again."""
     by_place: dict[Place, list[Shown]] = {}
     known = members_of(job.codec.format)
+    for batch in _again(job, plan) if again else _batches(job, plan):
+        for message in batch.messages():
+            place = place_of(message.order, message.kind, with_rows)
+            by_place.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
+    yield from by_place.items()
+
+
+def _batches(job: Job, plan: Plan) -> Iterator[MessageBatch]:
     renderer = job.renderer()
     for where in plan.all_blocks():
         if (batch := renderer.render_block(where)) is not None:
-            for message in batch.messages():
-                place = place_of(message.order, message.kind, with_rows)
-                by_place.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
-    yield from by_place.items()
+            yield batch
+
+
+def _again(job: Job, plan: Plan) -> Iterator[MessageBatch]:
+    renderer = replace(job, faults=parse("crash")).renderer()
+    assert isinstance(renderer, FaultyRenderer)
+    for block in plan.blocks():
+        yield from renderer.again(block.first, block.stop)
 
 
 def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:

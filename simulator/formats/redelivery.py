@@ -56,7 +56,8 @@ DRS: Final = Redelivery(
 )
 CLOUDCANAL: Final = Redelivery(
     "transaction", "none: the position is stored now and then", 1000, "decided", stop="transaction",
-    renewed={"ts": _WRITTEN, "sendTs": _WRITTEN, "ts_ms": _WRITTEN, "source.ts_ms": _WRITTEN},
+    renewed={"ts": _WRITTEN, "sendTs": _WRITTEN, "ts_ms": _WRITTEN, "source.ts_ms": _WRITTEN,
+             "bornTimestamp": _WRITTEN, "tags": "with the time of the second writing"},
 )  # fmt: skip
 
 # Rules by product, for people.

@@ -265,3 +265,38 @@ def test_tour_runs_on_every_source_in_every_format() -> None:
         for source in find(format).sources:
             kinds = {message.kind for message in simulator.messages("tour", format, source=source, snapshot=True)}
             assert kinds & set(ROW_KINDS), (format, source)
+
+
+@pytest.mark.parametrize(
+    ("format", "renewed"),
+    [
+        ("canal-json", {"id", "ts"}),
+        (
+            "debezium-json,value.converter.schemas.enable=false",
+            {"ts_ms", "ts_us", "ts_ns", "header __debezium.context.runId"},
+        ),
+        ("maxwell-json", set()),
+    ],
+)
+def test_a_message_beside_its_redelivery(format: str, renewed: set[str]) -> None:
+    """Each transaction is the first that comes again, so Canal's id is 1."""
+    found = compare("tour", (format,), source="mysql", kinds=("insert", "update", "delete"), redelivered=True)
+    assert found.formats == (format, f"{format} again")
+    differing = set[str]()
+    for event in found.events:
+        first, again = (event.messages[name] for name in found.formats)
+        for one, other in zip(first, again, strict=True):
+            pairs = zip((*one.address, *one.members), (*other.address, *other.members), strict=True)
+            differing |= {name for (name, old), (_, new) in pairs if old != new}
+            assert dict(other.members).get("id", "1") == "1"
+    assert differing == renewed
+
+
+def test_redelivery_on_the_terminal(command: Command) -> None:
+    shown = command("compare", "-f", "canal-json", "--redelivered", "--kind", "update").out
+    assert re.search(r"canal-json +canal-json again *\n", shown)
+    assert re.search(r"sequence +id 101 +≠ id 1 *\n", shown)
+    assert (
+        "--redelivered: a page does not show it"
+        in command("compare", "--redelivered", "--html", "x.html", status=2).err
+    )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +17,6 @@ from each import each
 
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
-from simulator.formats import FORMATS, find
 from simulator.model import Message
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark
@@ -146,68 +143,6 @@ def test_no_fault_is_a_plain_run() -> None:
     assert messages("canal-json", "none", limit=500) == list(
         job.addressed(partitions=Partitions(3)).messages(Limits(changes=500))
     )
-
-
-def flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Members of a JSON object by path; members of rows are one."""
-    if isinstance(value, dict) and path not in ("data", "before", "after", "old"):
-        return {
-            name: text
-            for key, inner in value.items()
-            for name, text in flat(inner, f"{path}.{key}".lstrip(".")).items()
-        }
-    return {path: json.dumps(value)}
-
-
-JSON_FORMATS: Final = [name for name in FORMATS if not find(name).binary]
-
-
-RENEWED: Final[dict[str, set[str]]] = {
-    "canal-json": {"id", "ts"},
-    "cloudcanal-canal-json": {"ts"},
-    "cloudcanal-debezium": {"ts_ms", "source.ts_ms"},
-    "cloudcanal-json": {"sendTs"},
-    "debezium-json": {"ts_ms", "ts_us", "ts_ns", "header __debezium.context.runId"},
-    "drs-json": {"ts"},
-    "drs-json-c": {"ts"},
-    "dts-canal-json": set(),
-    "dts-shareplex-json": set(),
-    "maxwell-json": set(),
-    "oms-canal-json": {"ts"},
-    "oms-dataworks": {"payload.timestamp.systemTime"},
-    "oms-default": set(),
-    "oms-default-extend-column-type": set(),
-    "oms-shareplex": {"meta.posttime"},
-}
-
-
-@pytest.mark.parametrize("name", JSON_FORMATS)
-def test_what_is_renewed_is_declared(name: str) -> None:
-    """Messages that come again differ from the first delivery in the declared members and in no other."""
-    format = "debezium-json,value.converter.schemas.enable=false" if name == "debezium-json" else name
-    source = {"source": "mysql"} if "mysql" in find(name).sources else {}
-    job = open_job("at-least-once", format, faults="none", **source).addressed(route=None, partitions=Partitions(1))
-    plain = list(job.messages(Limits(turns=60)))
-    at = next(message.order for message in plain if message.order.turn >= 40)
-    places = parse(f"crash-at={at.turn}.{at.ordinal}@20.0")
-    faulty = list(replace(job, faults=places).messages(Limits(turns=60)))
-    first = [message for message in plain if message.order < at]
-    again = faulty[len(first) : len(faulty) - (len(plain) - len(first))]
-    assert faulty[: len(first)] == [replace(each, order=ours.order) for each, ours in zip(first, faulty, strict=False)]
-    assert again
-    rule = job.codec.layout.redelivery
-    found = set[str]()
-    for one, two in zip(first[len(first) - len(again) :], again, strict=True):
-        assert (one.topic, one.partition, one.kind) == (two.topic, two.partition, two.kind)
-        if one.key != two.key:
-            found.add("key")
-        found |= {f"header {a[0]}" for a, b in zip(one.headers, two.headers, strict=True) if a != b}
-        if one.value is not None and two.value is not None:
-            old, new = flat(json.loads(one.value)), flat(json.loads(two.value))
-            assert old.keys() == new.keys()
-            found |= {member for member in old if old[member] != new[member]}
-    assert found == RENEWED[name]
-    assert found <= rule.renewed.keys()
 
 
 @each(

@@ -193,6 +193,10 @@ def explain(
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Show all messages of all formats, not the summary of them.")
 @click.option(
+    "--redelivered", is_flag=True,
+    help="Show each message also as it comes again after a crash of the product, with what is renewed in it marked.",
+)  # fmt: skip
+@click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
     help="Compare the first N row changes; default: all of a script, 5 of another scenario.",
 )  # fmt: skip
@@ -213,6 +217,7 @@ def compare(
     sources: tuple[str, ...],
     kinds: tuple[str, ...],
     everything: bool,
+    redelivered: bool,
     limit: int | None,
     start: str | None,
     start_at: int,
@@ -227,6 +232,7 @@ def compare(
     \b
     cdcsim compare
     cdcsim compare -f canal-json -f dts-canal-json --kind update
+    cdcsim compare -f canal-json --redelivered
     cdcsim compare --html formats.html
     """
     if base is not None and formats and base not in formats:
@@ -235,6 +241,8 @@ def compare(
         )
     settings = with_start(settings, start)
     if html is not None:
+        if redelivered:
+            raise UsageError("--redelivered: a page does not show it; leave it or --html out.")
         if not html.absolute().parent.is_dir():
             raise UsageError(f"--html {html}: there is no folder {str(html.parent)!r}.")
         from simulator.compare.page import page
@@ -258,7 +266,7 @@ def compare(
         )
     found = compare_formats(
         scenario, formats, source=sources[0] if sources else None, seed=seed, settings=settings,
-        start_at=start_at, limit=limit, snapshot=snapshot, kinds=kinds,
+        start_at=start_at, limit=limit, snapshot=snapshot, kinds=kinds, redelivered=redelivered,
     )  # fmt: skip
     if base is not None and base not in found.formats:
         raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")
@@ -269,7 +277,7 @@ def compare(
         click.echo(f"{found.scenario}: there is {what} in this part: give a larger --limit, or --start-at.", err=True)
     else:
         width = shutil.get_terminal_size((120, 24)).columns
-        as_text = all_text if formats or kinds or everything else summary
+        as_text = all_text if formats or kinds or everything or redelivered else summary
         click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
     if found.failure is not None:
         raise found.failure

@@ -183,7 +183,7 @@ class Lives:
         if kind == "stop":
             return end if rule.resumes == "record" else lowest(self.floor(end.turn))
         # a product that takes over has what the other one stored, too
-        committed = self._ms(self._ceiling(end.turn))
+        committed = self._ms(self.ceiling(end.turn))
         tick = committed - int(draw * self._interval_ms)
         if rule.resumes == "second":
             tick = tick // 1000 * 1000 - 1
@@ -204,13 +204,13 @@ class Lives:
 
     def _away(self, kind: Restart, end: OrderKey, draw: float, stop: int) -> int:
         """The border, before turn `stop`, at which a new process takes its snapshot."""
-        first = self._ceiling(end.turn)
+        first = self.ceiling(end.turn)
         stop = max(first, self._border(min(stop, first + MOST_TURNS)))
         return self._transaction_after(self._ms(first) + _delay_ms(kind, draw), first, stop)
 
     def _fails(self, stored: OrderKey, end: OrderKey) -> bool:
         """Whether rows come again that are older than a change of the number of their columns."""
-        block = self.stream.read(self.floor(stored.turn), self._ceiling(end.turn))
+        block = self.stream.read(self.floor(stored.turn), self.ceiling(end.turn))
         for event in block.events:
             if not (isinstance(event, SchemaChange) and event.before and event.after and stored <= event.order < end):
                 continue
@@ -236,7 +236,7 @@ class Lives:
             low, high = (middle, high) if self._border(middle) <= turn else (low, middle - 1)
         return self._border(low)
 
-    def _ceiling(self, turn: int) -> int:
+    def ceiling(self, turn: int) -> int:
         """The first border of blocks of messages after a turn."""
         return self._border(turn + 1)
 
@@ -246,7 +246,7 @@ class Lives:
 
     def span(self, low: OrderKey, high: OrderKey | None, stop: int) -> tuple[int, int]:
         """The turns to read for keys of a segment."""
-        return self.floor(low.turn), stop if high is None else min(stop, self._ceiling(high.turn))
+        return self.floor(low.turn), stop if high is None else min(stop, self.ceiling(high.turn))
 
     def _ms(self, border: int) -> int:
         """When the transaction before a border was committed."""
@@ -265,19 +265,24 @@ class Lives:
 
     def _lifetime(self, number: int) -> Lifetime:
         ending = self.ending(number) if number else None
-        if ending is None or ending.is_last:
-            return Lifetime(Life())
-        life = Life(number, self._starts(ending.stored.turn), ending.end)
-        restart_ms = self._restart_ms(ending, MOST_LAGGING) if self.rule.rewrites else 0
+        return Lifetime(Life()) if ending is None or ending.is_last else self._after(ending, MOST_LAGGING)
+
+    def crashed(self, first: int, stop: int) -> Lifetime:
+        """The life after a crash at turn `stop`, which sends the turns from `first` again."""
+        return self._after(Ending("crash", 1, lowest(stop), lowest(first), 0.5), 0)
+
+    def _after(self, ending: Ending, depth: int) -> Lifetime:
+        life = Life(ending.number, self._starts(ending.stored.turn), ending.end)
+        restart_ms = self._restart_ms(ending, depth) if self.rule.rewrites else 0
         return Lifetime(life, restart_ms, self._ms(self.floor(ending.stored.turn)))
 
     def _restart_ms(self, ending: Ending, depth: int) -> int:
         """When a life writes its first message: some seconds after the last one of the life before."""
-        commit_ms = self._ms(self._ceiling(ending.end.turn))
+        commit_ms = self._ms(self.ceiling(ending.end.turn))
         delay = self.stream.delay
         last_ms = commit_ms + (WRITE_LAG_MS if delay is None else delay.high_ms)
-        earlier = self._number_at(OrderKey(1, ending.end.turn, ending.end.ordinal - 1))
-        if earlier and earlier < ending.number and depth and (before := self.ending(earlier)) is not None:
+        earlier = self._number_at(OrderKey(1, ending.end.turn, ending.end.ordinal - 1)) if depth else 0
+        if earlier and earlier < ending.number and (before := self.ending(earlier)) is not None:
             begin_ms = self._ms(self.floor(before.stored.turn))
             last_ms = max(last_ms, self._restart_ms(before, depth - 1) + max(0, commit_ms - begin_ms) // CATCH_UP)
         return last_ms + _delay_ms(ending.kind, ending.draw)
@@ -285,7 +290,7 @@ class Lives:
     def _first_txn(self, turn: int) -> int:
         """Number of the transaction that a turn belongs to."""
         first = self.floor(turn)
-        block = self.stream.read(first, self._ceiling(first))
+        block = self.stream.read(first, self.ceiling(first))
         numbers = [int(batch.envelope.txn.min()) for batch in block.batches if len(batch)]
         return min([*numbers, *(event.txn for event in block.events)], default=1)
 

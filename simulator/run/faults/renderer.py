@@ -62,6 +62,15 @@ class FaultyRenderer(Renderer):
             return super().render(block)
         return self._faulty(block)[0]
 
+    def again(self, first: int, stop: int) -> Iterator[MessageBatch]:
+        """The messages of turns as they come again, each transaction as the first one after a crash at its end."""
+        while first < stop:
+            end = min(stop, self._lives.ceiling(first))
+            self._lifetime = self._lives.crashed(first, end)
+            if (messages := super().render(self.stream.read(first, end, self.needed))) is not None:
+                yield messages
+            first = end
+
     def _faulty(self, block: Block) -> tuple[MessageBatch | None, Sequence[Occurrence]]:
         """The messages of a block of turns, and the faults that occurred."""
         first, stop = block.first_turn, block.first_turn + block.turns
