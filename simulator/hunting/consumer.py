@@ -37,6 +37,10 @@ class Consumer(Protocol):
     def concurrent(self) -> bool:
         """Whether several cases may run at once."""
 
+    @property
+    def chooses_order(self) -> bool:
+        """Whether it reads partitions in an order of its own, as from a broker."""
+
     def tables(self, history: History) -> Any:
         """A context manager: the consumer's tables after all messages. Raises ConsumerEnded, UsageError."""
 
@@ -47,6 +51,7 @@ class PythonConsumer:
 
     function: Function
     concurrent: bool = field(default=False, init=False)
+    chooses_order: bool = field(default=False, init=False)
 
     @contextmanager
     def tables(self, history: History) -> Iterator[Output]:
@@ -74,6 +79,10 @@ class Command:
     through: str | None = None
     seconds: float = 60.0
     concurrent: bool = field(default=True, init=False)
+
+    @property
+    def chooses_order(self) -> bool:
+        return self.through is not None
 
     @contextmanager
     def tables(self, history: History) -> Iterator[Output]:

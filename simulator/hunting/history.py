@@ -110,6 +110,18 @@ class History:
         same rows as where nothing goes wrong."""
         return self.arrived is self.faultless or self._applied(self.arrived) == self._applied(self.faultless)
 
+    @property
+    def is_survivable_in_any_order(self) -> bool:
+        """Whether that holds for one partition read after the other, in both directions, too."""
+        messages = list(self.sent.messages())
+        lanes = [(message.topic, partition_of(message, self.case.partitions)) for message in messages]
+        wanted = self._applied(self.faultless)
+        for reverse in (False, True):
+            order = sorted(range(len(messages)), key=lanes.__getitem__, reverse=reverse)
+            if self._applied(MessageBatch(self.sent.columns.take(pa.array(order, pa.int64())))) != wanted:
+                return False
+        return True
+
     def _applied(self, batch: MessageBatch) -> dict[Identity, Any]:
         keys = {table.id.name: table.primary_key for table in self.job.stream.first_tables}
         decoder, options = decoders.find(self.job.format), parse_format(self.job.format)[1]
@@ -180,9 +192,11 @@ def arrivals(messages: Iterable[Message], partitions: int, seed: int) -> list[in
             merge()
             order.append(position)
             continue
-        partition = message.partition
-        if partition is None:  # the client decides by the key
-            partition = zlib.crc32(message.key or b"") % partitions
-        waiting[message.topic, partition].append(position)
+        waiting[message.topic, partition_of(message, partitions)].append(position)
     merge()
     return order
+
+
+def partition_of(message: Message, partitions: int) -> int:
+    """The partition of a message; where the client decides, one by the key."""
+    return zlib.crc32(message.key or b"") % partitions if message.partition is None else message.partition

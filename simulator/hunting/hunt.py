@@ -28,12 +28,13 @@ Report = Callable[[int, Failure | None], None]
 @dataclass(frozen=True, slots=True)
 class Found:
     """The result of a hunt: the smallest failing case and its failure (None: no case failed), the sentence about it,
-    and the number of cases that were tried."""
+    the number of cases that were tried, and the tables that were not compared."""
 
     case: Case | None
     failure: Failure | None
     sentence: str
     tried: int
+    uncompared: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -43,7 +44,10 @@ class Found:
     def __str__(self) -> str:
         """The result as text."""
         cases = f"{self.tried:,} case{'' if self.tried == 1 else 's'}"
-        return self.sentence if self.failure else f"The consumer was right in {cases}."
+        if self.failure:
+            return self.sentence
+        without = f" Not compared, without a primary key: {', '.join(self.uncompared)}." if self.uncompared else ""
+        return f"The consumer was right in {cases}.{without}"
 
 
 def hunt(
@@ -105,6 +109,12 @@ def search(
 ) -> Found:
     """The hunt for cases of these bases; `jobs` of them run at once if the consumer allows. Raises UsageError."""
     tolerances = [parse_tolerance(text) for text in tolerate]
+    tables = [table for base in bases for table in history_of(base).job.stream.first_tables]
+    uncompared = tuple(dict.fromkeys(str(table.id) for table in tables if not table.primary_key))
+    if uncompared and not any(table.primary_key for table in tables):
+        raise UsageError(
+            f"hunt: no table has a primary key ({', '.join(uncompared)}), and rows of others are compared with nothing."
+        )
     sends_rows = all(history_of(base).job.codec.sends(READ) for base in bases)
     proposed = islice(cases(bases, seed, snapshots=sends_rows, faults=_fitting(bases, faults)), rounds)
     jobs = (jobs or os.cpu_count() or 1) if consumer.concurrent else 1
@@ -126,7 +136,7 @@ def search(
             if time.monotonic() > end:
                 break
     if first is None:
-        return Found(None, None, "", tried)
+        return Found(None, None, "", tried, uncompared)
     case, failure = first
     end = max(end, time.monotonic() + 30 * minutes)
     latest = [failure]

@@ -45,6 +45,8 @@ def try_case(case: Case, consumer: Consumer, tolerances: Sequence[Tolerance]) ->
             raise UnfitCase(str(error)) from error
         if not len(history.arrived) or not history.is_survivable:
             return None
+        if consumer.chooses_order and not history.is_survivable_in_any_order:
+            return None
         tables = history.expected_tables
     if tables is None:
         return None

@@ -249,3 +249,28 @@ def test_a_consumer_without_a_column_is_a_mistake() -> None:
 
     with pytest.raises(UsageError, match="has no column"):
         simulator.hunt(SMALL, "canal-json", run, rounds=5)
+
+
+def test_tables_without_a_key_are_not_compared() -> None:
+    """They are named; a hunt that has no other table is refused."""
+    table = (
+        "  log:\n    columns: {text: {type: string(9), values: {choices: [a, b]}}}\n    rows: 5\n    mix: {insert: 1}\n"
+    )
+    log = SMALL + table
+    found = simulator.hunt(log, "canal-json", lambda messages: {**consumer()(keyed(messages)), "log": []}, rounds=2)
+    assert str(found) == "The consumer was right in 2 cases. Not compared, without a primary key: shop.log."
+    alone = "database: shop\ntables:\n" + table
+    with pytest.raises(UsageError, match="no table has a primary key"):
+        simulator.hunt(alone, "canal-json", consumer(), rounds=1)
+
+
+def keyed(messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if json.loads(message.value or b"")["table"] != "log"]
+
+
+def test_a_consumer_that_chooses_the_order_of_partitions() -> None:
+    """Canal sends both halves of an update of the key to one partition: read last, it brings back an old row."""
+    case = Case(SMALL, "canal-json", seed=3, turns=200, partitions=3)
+    assert history_of(case).is_survivable
+    assert not history_of(case).is_survivable_in_any_order
+    assert history_of(replace(case, settings=("tables.orders.key_updates=0",))).is_survivable_in_any_order
