@@ -158,14 +158,14 @@ def summary(done: Summary, session: Session) -> str:
         for what, all_, count in occurred
         if all_ > count
     ]
-    return "\n".join([first, *silent, *_faults(done), *_rates(done), *_departures(job), *_remarks(done, job)])
+    return "\n".join([first, *silent, *_faults(done, job), *_rates(done), *_departures(job), *_remarks(done, job)])
 
 
-def _faults(done: Summary) -> Iterator[str]:
-    if done.faults:
+def _faults(done: Summary, job: Job) -> Iterator[str]:
+    if job.faults:
         from simulator.run.faults.report import fates
 
-        yield from fates(done.faults)
+        yield from fates(job.faults, done.faults)
 
 
 def _rates(done: Summary) -> Iterator[str]:

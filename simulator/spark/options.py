@@ -57,6 +57,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
     "start": Option(),
     "route": Option(views=MESSAGES),
     "topic": Option(views=MESSAGES),
+    "faults": Option(views=MESSAGES),
     "partitions": Option(partial(parse_whole, low=1, high=MOST_PARTITIONS), MESSAGES),
     "limit": Option(partial(parse_whole, low=0, high=MOST_CHANGES), HISTORY),
     "turns": Option(TURN, HISTORY),
@@ -100,12 +101,13 @@ class Options:
             self.get("seed"),
             settings=settings,
             start=self.get("start"),
+            faults=self.get("faults"),
         )
         if not subject.format:
             return changes_of(subject)
-        return job_of(subject).addressed(
-            route=self.get("route"), topic=self.get("topic"), partitions=Partitions(self.get("partitions", 1))
-        )
+        partitions = Partitions(self.get("partitions", 1))
+        job = job_of(subject).addressed(route=self.get("route"), topic=self.get("topic"), partitions=partitions)
+        return job.starting(self.limits())
 
     def limits(self) -> Limits:
         return Limits(self.get("start_at", 0), self.get("limit"), self.get("turns"))

@@ -251,7 +251,7 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, view: View, job: Job, given: Options, plan: Plan, identity: Mapping[str, str]) -> None:
         self.view, self.job, self.identity = view, pickle.dumps(job), dict(identity)
-        self.first, self.step = plan.first, plan.step
+        self.first, self.step, self.unit = plan.first, plan.step, plan.unit
         self.tasks = given.get("tasks")
         self.rate = given.get("rate")
         self.most: int | None = given.get("changes_per_batch")
@@ -296,8 +296,11 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
             changes = int(self.allowed)
             end = plan(stream, Limits(turn, changes=changes), snapshot=False).counted().stop or turn
             self.allowed -= changes
-        end = end if self.end is None else min(end, max(self.end, turn))
-        return self._offset(end if most is None else _within(stream, turn, end, most), snapshot=True)
+        if most is not None:
+            end = _within(stream, turn, end, most)
+        # messages that belong together are of one batch
+        end = stream.border(-(-end // self.unit) * self.unit)
+        return self._offset(end if self.end is None else min(end, max(self.end, turn)), snapshot=True)
 
     def prepareForTriggerAvailableNow(self) -> None:
         if self.end is None:
@@ -306,7 +309,7 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         self._check(start)
         first, stop = int(start["turn"]), int(end["turn"])
-        whole = Plan(opened(self.job).stream, first, stop, self.step)
+        whole = Plan(opened(self.job).stream, first, stop, self.step, unit=self.unit)
         rows = self.blocks if end["snapshot"] and not start["snapshot"] else ()
         if first == stop and not rows:
             return []

@@ -172,3 +172,11 @@ def test_texts_are_read_back() -> None:
         "redelivery,poison=0.001"
     )
     assert len(BY_NAME) == len(KINDS)
+
+
+def test_faults_that_strike_nothing_are_named(command: Command) -> None:
+    """There is one partition, and Canal's messages have no keys."""
+    faults = "poison=0.1,tombstones,late,clock-step"
+    done = command("run", "at-least-once", "-f", "canal-json", "--limit", "50", "--faults", faults, status=0)
+    assert " × poison: a message that cannot be read" in done.err
+    assert "struck nothing: late, tombstones\n" in done.err

@@ -75,31 +75,30 @@ def _with_column(value: bytes, member: bytes) -> bytes | None:
 def missing_old(value: bytes, draw: int) -> bytes | None:
     """Null in place of what an update changed, or of the row before it."""
     match = _OLD.search(value)
-    if match is None:
-        return None
-    text = value[match.end() :].decode("utf-8", "surrogateescape")
-    try:
-        _, end = _DECODER.raw_decode(text)
-    except JSONDecodeError:
-        return None
-    return value[: match.end()] + b"null" + text[end:].encode("utf-8", "surrogateescape")
+    end = None if match is None else _end(value, match.end())
+    return None if match is None or end is None else value[: match.end()] + b"null" + value[end:]
 
 
 def unavailable(value: bytes, draw: int) -> bytes | None:
     """The placeholder in place of the longest text of a row."""
     row = _ROW.search(value)
-    if row is None:
+    end = None if row is None else _end(value, row.end() - 1)
+    if row is None or end is None:
         return None
-    text = value[row.end() - 1 :].decode("utf-8", "surrogateescape")
+    longest = max(_TEXT.finditer(value, row.end() - 1, end), key=lambda match: len(match[1]), default=None)
+    if longest is None:
+        return None
+    return value[: longest.start(1)] + b'"%s"' % PLACEHOLDER.encode() + value[longest.end(1) :]
+
+
+def _end(value: bytes, start: int) -> int | None:
+    """The end of the JSON value that begins at a byte; None if it does not end."""
+    text = value[start:].decode("utf-8", "surrogateescape")
     try:
         _, end = _DECODER.raw_decode(text)
     except JSONDecodeError:
         return None
-    stop = row.end() - 1 + len(text[:end].encode("utf-8", "surrogateescape"))
-    longest = max(_TEXT.finditer(value, row.end() - 1, stop), key=lambda match: len(match[1]), default=None)
-    if longest is None:
-        return None
-    return value[: longest.start(1)] + b'"%s"' % PLACEHOLDER.encode() + value[longest.end(1) :]
+    return start + len(text[:end].encode("utf-8", "surrogateescape"))
 
 
 def wrong_schema_id(value: bytes, draw: int) -> bytes | None:

@@ -244,10 +244,6 @@ class Lives:
         border = self.stream.border(-(-turn // self._unit) * self._unit)
         return border if self.stream.turns is None else min(border, self.stream.turns)
 
-    def span(self, low: OrderKey, high: OrderKey | None, stop: int) -> tuple[int, int]:
-        """The turns to read for keys of a segment."""
-        return self.floor(low.turn), stop if high is None else min(stop, self.ceiling(high.turn))
-
     def _ms(self, border: int) -> int:
         """When the transaction before a border was committed."""
         last = border if self.stream.turns is None else min(border, self.stream.turns - 1)

@@ -108,13 +108,10 @@ class FaultyRenderer(Renderer):
         low, high = segment.low, segment.high
         if low is None and high is None:
             return super().render(block)
-        begin, end = block.first_turn, stop
         if low is not None and low.turn >= stop:
             return None
-        if low is not None:
-            begin = self._lives.floor(low.turn)
-        if high is not None:
-            end = self._lives.span(high, high, stop)[1]
+        begin = block.first_turn if low is None else self._lives.floor(low.turn)
+        end = stop if high is None else min(stop, self._lives.ceiling(high.turn))
         if end <= begin:
             return None
         messages = super().render(self.stream.read(begin, end, self.needed))

@@ -56,11 +56,18 @@ def facts(faults: Faults) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def fates(counts: Mapping[str, int]) -> Iterator[str]:
-    """A line for each kind of fault that occurred, in the order of the table."""
+def fates(faults: Faults, counts: Mapping[str, int]) -> Iterator[str]:
+    """A line for each kind of fault that occurred, in the order of the table; then the faults that struck nothing."""
     for name, kind in OCCURRING.items():
         if count := counts.get(name):
             yield f"{count:,} × {name}: {kind.text}; {_fate(kind)}"
+    if idle := [kind.name for kind in faults.kinds if kind.unit.startswith("share") and not _occurred(kind, counts)]:
+        yield f"struck nothing: {', '.join(idle)}"
+
+
+def _occurred(kind: Kind, counts: Mapping[str, int]) -> bool:
+    """Whether a kind occurred; clocks and stalls are not counted."""
+    return kind.name in counts or kind.name in ("clock-step", "stall")
 
 
 def table() -> str:
