@@ -420,6 +420,11 @@ def test_what_a_fault_changes(kind: str) -> None:
     )
 
 
+@pytest.mark.parametrize("format", ["oms-default,split_key_update=on", "drs-json,pk_update=split"])
+def test_halves_of_other_products(format: str) -> None:
+    halves(messages_of(format, "halves"))
+
+
 # ------------------------------------------------------------------------------------------------------------- consumer
 
 
