@@ -171,14 +171,14 @@ class FaultyRenderer(Renderer):
 
     def _stamped(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         stamped = super()._stamped(batch, write_ms)
-        at, life = stamped.envelope, self._lifetime.life
-        if not (at.phase or life.number):
+        envelope, life = stamped.envelope, self._lifetime.life
+        if not (envelope.phase or life.number):
             return stamped
-        written = at.write_ms
+        written = envelope.write_ms
         if write_ms is None:
-            turn = at.turn if at.phase else np.full_like(at.turn, _first_turn(life))
-            written = self._written(at.write_ms, at.event_ms, turn)
-        return replace(stamped, envelope=replace(at, write_ms=written, life=life))
+            turn = envelope.turn if envelope.phase else np.full_like(envelope.turn, _first_turn(life))
+            written = self._written(envelope.write_ms, envelope.event_ms, turn)
+        return replace(stamped, envelope=replace(envelope, write_ms=written, life=life))
 
     def _stamped_event(self, event: Event, write_ms: int | None) -> Event:
         event, life = super()._stamped_event(event, write_ms), self._lifetime.life
@@ -192,10 +192,10 @@ class FaultyRenderer(Renderer):
 
     def _written(self, written: Ints, event_ms: Ints, turn: Ints) -> Ints:
         """Write times by the clock of the present life."""
-        at, rates = self._lifetime, self._faults.rates
-        if at.restart_ms:
-            behind = np.maximum(event_ms - at.begin_ms, 0) // CATCH_UP
-            written = np.maximum(written, at.restart_ms + behind)
+        lifetime, rates = self._lifetime, self._faults.rates
+        if lifetime.restart_ms:
+            behind = np.maximum(event_ms - lifetime.begin_ms, 0) // CATCH_UP
+            written = np.maximum(written, lifetime.restart_ms + behind)
         written = written + int(rates.get("clock-skew", 0))
         if share := rates.get("clock-step"):
             draws = bits(key(self._seed, "clock-step"), turn // WINDOW)
