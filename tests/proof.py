@@ -60,7 +60,7 @@ FAULTS: Final = (
     (
         "`kill -9` of a run with `--resume`, to each broker",
         "every message is there; what comes twice was on its way",
-        "brokers/test_delivery.py::test_no_schedule_loses_a_message",
+        "brokers/test_schedules.py::test_no_schedule_loses_a_message",
     ),
     (
         "a broker stops and starts again",

@@ -1,6 +1,6 @@
 """Runs of the command whose broker goes away, and that are killed: nothing is lost, and what is repeated is counted.
 
-What becomes of runs that are killed is above all in `test_delivery.py`.
+What becomes of runs that are killed is above all in `test_schedules.py`.
 """
 
 from __future__ import annotations
