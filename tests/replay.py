@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from simulator import sources
@@ -17,7 +18,8 @@ from simulator.model import READ, ROW_KINDS, Column, Kind, Message, SchemaChange
 from simulator.run.render import Renderer
 from simulator.stream.engine.block import Block, Stream
 from simulator.truth.decoders import changes, find, reading
-from simulator.truth.decoders.change import CHANGED, UNSET, Change, Image
+from simulator.truth.decoders.change import CHANGED, NOTHING, UNSET, Change, Image
+from simulator.truth.decoders.documents import strict_json
 from simulator.truth.decoders.json_text import Number
 from simulator.truth.decoders.values import carried, parsed
 
@@ -71,7 +73,14 @@ class Replay:
             if isinstance(item, SchemaChange):
                 self.statement(item)
             elif item.value is not None:  # else it is a tombstone
-                self.apply(changes(self.format, item.value))
+                self.apply([self._named(change, item.key) for change in changes(self.format, item.value)])
+
+    def _named(self, change: Change, key: bytes | None) -> Change:
+        """The change with the document that only its message's key names, as Debezium of MongoDB has it."""
+        if key is None or find(self.format).image(self.system, change.op, "before") is not NOTHING:
+            return change
+        parsed = find(self.format).parse(key, {})
+        return replace(change, before={"_id": strict_json(parsed.get("payload", parsed)["id"])})
 
     def apply(self, told: list[Change]) -> None:
         """The changes of one message. Rows leave their places before others take them."""

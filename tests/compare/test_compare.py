@@ -292,7 +292,8 @@ def test_a_message_beside_its_redelivery(format: str, renewed: set[str]) -> None
     assert differing == renewed
 
 
-def test_redelivery_on_the_terminal(command: Command) -> None:
+def test_redelivery_on_the_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     shown = command("compare", "-f", "canal-json", "--redelivered", "--kind", "update").out
     assert re.search(r"canal-json +canal-json again *\n", shown)
     assert re.search(r"sequence +id 101 +≠ id 1 *\n", shown)
