@@ -292,9 +292,9 @@ class Simulation:
         return {str(table.id): table for table, _ in self._tables}
 
     def send(self, to: str | Sink) -> None:
-        """Send the messages to a URL, as `--to` names it, or to a sink, which stays open. Raises SinkError,
-        DeliveryFailed."""
-        deliver(self.job, self._batches, to)
+        """Send the messages to a URL, as `--to` names it, or to a sink, which stays open. A topic that it names takes
+        the place of the run's. Raises SinkError, DeliveryFailed."""
+        deliver(self.job, lambda job: self._batches if job is self.job else self._rendered(job), to)
 
     def verify(
         self,
@@ -351,7 +351,10 @@ class Simulation:
 
     @cached_property
     def _batches(self) -> list[MessageBatch]:
-        batches = map(self.job.renderer().render, self._blocks)
+        return self._rendered(self.job)
+
+    def _rendered(self, job: Job) -> list[MessageBatch]:
+        batches = map(job.renderer().render, self._blocks)
         return [batch for batch in batches if batch is not None]
 
     @cached_property
@@ -376,15 +379,18 @@ def expected_of(run: Simulation, turn: int | None = None) -> list[ExpectedTable]
     return [only(table, run._is_sent(sent.get(table.id, set()), keys.get(str(table.id), ()))) for table in tables]
 
 
-def deliver(job: Job, batches: Iterable[MessageBatch], to: str | Sink) -> None:
-    """Sends messages of a job to a URL or an open sink. Raises UsageError, SinkError, DeliveryFailed."""
+def deliver(job: Job, rendered: Callable[[Job], Iterable[MessageBatch]], to: str | Sink) -> None:
+    """Sends what `rendered` makes of a job to a URL or an open sink, whose topic is that of the job if it names one.
+    Raises UsageError, SinkError, DeliveryFailed."""
     with ExitStack() as stack:
         sink = to
         if isinstance(sink, str):
             target = parse_target(sink)
             check_contents(job, target, envelope=False)
             sink = stack.enter_context(target.open(contents_of(job)))
-        for batch in batches:
+        if sink.topic_pattern not in (None, job.addressing.topic):
+            job = job.to_topic(sink.topic_pattern)
+        for batch in rendered(job):
             sink.send(batch)
         sink.flush()
 

@@ -14,6 +14,7 @@ import pytest
 from command import ROOT, summary
 
 import simulator
+from simulator.sinks.memory import MemorySink
 
 PAGE = ROOT / "simulator" / "README.md"
 HEAD = """# The library
@@ -149,6 +150,17 @@ def test_a_simulation_has_the_messages_of_the_stream_and_a_short_text() -> None:
     assert found.messages == list(simulator.messages("orders", "dts-avro", limit=3000))
     assert {"place", "pay", None} <= {message.step for message in found.messages}
     assert repr(found) == "<Simulation of scenarios/orders.yaml on mysql-8.0 as dts-avro>"
+
+
+def test_what_is_sent_goes_to_the_topic_of_the_destination() -> None:
+    """Where it names one; else to the run's."""
+    run = simulator.simulate("crud", "canal-json", topic="own", limit=20)
+    values = [message.value for message in run.messages]
+    for pattern, topic in ((None, "own"), ("to-{table}", "to-users")):
+        sink = MemorySink(topic_pattern=pattern)
+        run.send(sink)
+        assert {message.topic for message in sink.messages()} == {topic}
+        assert sink.values() == values
 
 
 @pytest.mark.parametrize("run", [simulator.messages, simulator.simulate])

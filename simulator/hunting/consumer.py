@@ -103,7 +103,7 @@ class Command:
                 "{partitions}": str(history.case.partitions),
             }
             if self.through is not None:
-                deliver(history.job, [history.sent], _filled(self.through, names))
+                deliver(history.job, lambda job: [history.rendered(job)], _filled(self.through, names))
             self._run([_filled(word, names) for word in self.words], file, folder)
             yield _filled(self.table, names)
 

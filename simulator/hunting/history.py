@@ -81,7 +81,8 @@ class History:
 
     # --------------------------------------------------------------------------------------------------------- messages
 
-    def _rendered(self, job: Job) -> MessageBatch:
+    def rendered(self, job: Job) -> MessageBatch:
+        """The messages as a job like that of the case sends them."""
         render = job.renderer(only=self._only).render
         batches = [batch.columns for block in self._read if (batch := render(block)) is not None]
         return MessageBatch(pa.Table.from_batches(batches).combine_chunks().to_batches()[0]) if batches else NO_MESSAGES
@@ -89,12 +90,12 @@ class History:
     @cached_property
     def faultless(self) -> MessageBatch:
         """The messages in stream order, as they come where nothing goes wrong."""
-        return self._rendered(replace(self.job, faults=NONE))
+        return self.rendered(replace(self.job, faults=NONE))
 
     @cached_property
     def sent(self) -> MessageBatch:
         """The messages as they are sent, with faults."""
-        return self._rendered(self.job) if self.job.faults else self.faultless
+        return self.rendered(self.job) if self.job.faults else self.faultless
 
     @cached_property
     def arrived(self) -> MessageBatch:
