@@ -117,12 +117,11 @@ class Brokers(Machine):
             match answer and answer.kind:
                 case "killed":
                     after(answer.stored, self.die)
-                case "broken" | "broken and killed" as trouble:
-                    # in a transaction librdkafka may wait for its timeout then: the run ends with a sentence
-                    if self.kind != "kafka exactly-once":
-                        after(answer.stored, break_connections)
-                    if trouble == "broken and killed":
-                        after(answer.stored + answer.again, self.die)
+                case "broken":
+                    after(answer.stored, break_connections)
+                case "broken and killed":
+                    after(answer.stored, break_connections)
+                    after(answer.stored + answer.again, self.die)
                 case "refused" if self.kind == "kafka exactly-once" and answer.stored % 2:
                     self.fence()
                 case "refused":

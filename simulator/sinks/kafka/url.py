@@ -60,6 +60,9 @@ DEFAULTS: Final[Mapping[str, str]] = {
     # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
     "topic.metadata.propagation.max.ms": "1000",
     "allow.auto.create.topics": "false",
+    # librdkafka 2.16 forgets its brokers when the last connection is lost, to find them anew by `bootstrap.servers`; a
+    # request that was on its way then may wait for the forgotten one without end, and a transaction with it (seen).
+    "metadata.recovery.strategy": "none",
 }
 CONNECT_SECS: Final = 5.0
 OUTAGE_SECS: Final = 300.0
