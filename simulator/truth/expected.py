@@ -20,6 +20,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -85,6 +86,7 @@ def write_expected(
     at = border_before(stream, turn)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder}: it is a file; name a new folder.")
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -96,7 +98,12 @@ def write_expected(
             for name in (*(each.file for each in tables), MANIFEST):
                 os.replace(Path(scratch) / name, folder / name)
     except OSError as error:
-        raise SinkError(f"--to {folder}: {error.strerror or error}.") from None
+        if is_new:
+            with suppress(OSError):  # it was not made, or others wrote there meanwhile
+                folder.rmdir()
+        # Arrow's own sentence has the system's in it, and not the file
+        reason = os.strerror(error.errno) if error.errno else error
+        raise SinkError(f"--to {folder}: the rows cannot be written: {reason}.") from None
     return tables
 
 

@@ -165,4 +165,5 @@ def write_ledger(ledger: pa.Table, folder: Path, name: str, form: str) -> None:
         os.replace(unfinished, folder / name)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise SinkError(f"--to {folder}: {error.strerror or error}.") from None
+        reason = os.strerror(error.errno) if error.errno else error
+        raise SinkError(f"--to {folder}: {name} cannot be written: {reason}.") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,17 @@ def test_nothing_is_overwritten(command: Command, tmp_path: Path) -> None:
     done = command("expected", "tour", "--to", tmp_path, status=1)
     assert f"--to {tmp_path}: the folder is not empty." in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    def full(writer: parquet.ParquetWriter, rows: pa.Table) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+    monkeypatch.setattr(parquet.ParquetWriter, "write", full)
+    folder = tmp_path / "rows"
+    done = command("expected", "crud", "--at", "100", "--to", str(folder), status=1)
+    assert done.err == f"cdcsim: --to {folder}: the rows cannot be written: No space left on device.\n"
+    assert not folder.exists()
 
 
 def test_a_run_names_the_command(command: Command, tmp_path: Path) -> None:
