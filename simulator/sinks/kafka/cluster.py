@@ -306,7 +306,9 @@ class Cluster:
         if isinstance(error, self.exception):
             error = error.args[0]
         words = error.str() if isinstance(error, self.codes) else str(error)
-        words = re.sub(r"^(?:\w+://)?\S+/\w+: | \(after \d+ms in state [^)]*\)", "", words)
+        words = re.sub(
+            r"^(?:\w+://)?\S+/\w+: | \(after \d+ms in state \w+(?:, \d+ identical error\(s\) \w+)?\)", "", words
+        )
         words = " ".join(words.split()).rstrip(" .:?")
         for value in self._hidden:
             words = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "***", words)
