@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -120,6 +121,16 @@ def debian(package: str, *, instead: str) -> Path:
             run(f"{archive.name} could not be unpacked", "dpkg", "-x", str(archive), str(folder))
 
     return kept(f"debian-{package}", fill)
+
+
+def check_reachable(programs: Path, user: str, remedy: str) -> None:
+    """Raises NativeError if another user, whom root becomes for a server, cannot reach its programs: that user would
+    only see that they are not there."""
+    if not all(folder.stat().st_mode & stat.S_IXOTH for folder in (programs, *programs.parents)):
+        raise NativeError(
+            f"PostgreSQL refuses to run as root, and {user} cannot reach {programs}: run this as another user, or "
+            f"{remedy}"
+        )
 
 
 def tried(fetch: Callable[[], object]) -> None:

@@ -28,6 +28,11 @@ def write_whole(path: Path, content: bytes) -> None:
         raise SinkError(f"{path}: it cannot be written: {error.strerror or error}.") from None
 
 
+def words_of_the_system(error: OSError) -> str:
+    """The system's words for an error; Arrow puts them into a sentence of its own."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
 def sync_folder(folder: Path) -> None:
     """Syncs a folder: the names of new and renamed files are then on disk, too. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY)

@@ -9,6 +9,6 @@ from pathlib import Path
 if find_spec("simulator") is None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from simulator.fetching import NativeError, cache_folder, debian, fetched, java_tool, kept, run, tried
+from simulator.fetching import NativeError, cache_folder, check_reachable, debian, fetched, java_tool, kept, run, tried
 
-__all__ = ["NativeError", "cache_folder", "debian", "fetched", "java_tool", "kept", "run", "tried"]
+__all__ = ["NativeError", "cache_folder", "check_reachable", "debian", "fetched", "java_tool", "kept", "run", "tried"]

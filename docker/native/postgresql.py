@@ -19,13 +19,12 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from fetching import NativeError, debian, run
+from fetching import check_reachable, debian, run
 from server import HOST, Server, main
 
 VERSION: Final = "15"
@@ -57,12 +56,7 @@ class Postgresql(Server):
         if data.exists():
             return
         if os.geteuid() == 0:
-            programs = root() / "bin"
-            if not all(folder.stat().st_mode & stat.S_IXOTH for folder in (programs, *programs.parents)):
-                raise NativeError(
-                    f"PostgreSQL refuses to run as root, and {USER} cannot reach {programs}: run this as another user, "
-                    "or name a folder that others may enter in CDCSIM_CACHE."
-                )
+            check_reachable(root() / "bin", USER, "name a folder that others may enter in CDCSIM_CACHE.")
             shutil.chown(self.folder, USER)
         words = ("--no-locale", "--encoding=UTF8", "--auth=trust", "--no-sync", "--username=postgres")
         initdb = (str(root() / "bin/initdb"), "-D", str(data), *words)

@@ -33,6 +33,7 @@ import pyarrow.parquet as parquet
 from simulator.batch import decoded
 from simulator.errors import SinkError, UsageError
 from simulator.model import Column, Table
+from simulator.output import words_of_the_system
 from simulator.sources.source import Source
 from simulator.stream.engine.block import FARTHEST, Stream
 from simulator.truth.known import KnownRows
@@ -101,9 +102,7 @@ def write_expected(
         if is_new:
             with suppress(OSError):  # it was not made, or others wrote there meanwhile
                 folder.rmdir()
-        # Arrow's own sentence has the system's in it, and not the file
-        reason = os.strerror(error.errno) if error.errno else error
-        raise SinkError(f"--to {folder}: the rows cannot be written: {reason}.") from None
+        raise SinkError(f"--to {folder}: the rows cannot be written: {words_of_the_system(error)}.") from None
     return tables
 
 

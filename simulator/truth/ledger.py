@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, decoded
 from simulator.errors import SinkError
 from simulator.model import Column, Table, TableId
+from simulator.output import words_of_the_system
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block, Stream
 from simulator.truth.expected import FORMS, border_before, file_name
@@ -165,5 +166,4 @@ def write_ledger(ledger: pa.Table, folder: Path, name: str, form: str) -> None:
         os.replace(unfinished, folder / name)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        reason = os.strerror(error.errno) if error.errno else error
-        raise SinkError(f"--to {folder}: {name} cannot be written: {reason}.") from None
+        raise SinkError(f"--to {folder}: {name} cannot be written: {words_of_the_system(error)}.") from None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.errors import MissingPackage, UsageError
+from simulator.fetching import check_reachable
 from simulator.sql.server.kept import KeptProcess
 from simulator.sql.server.url import Engine
 
@@ -85,14 +85,8 @@ def _programs() -> Path:
             "--sql-engine postgresql://USER:PASSWORD@HOST:PORT."
         )
     programs = Path(wheel.origin).parent / "pginstall" / "bin"
-    # a look before the start: whoever cannot reach a program only sees that it is not there
-    if (user := _other_user()) and not all(
-        folder.stat().st_mode & stat.S_IXOTH for folder in (programs, *programs.parents)
-    ):
-        raise UsageError(
-            f"PostgreSQL refuses to run as root, and {user} cannot reach {programs}: run this as another user, or put "
-            "the virtual environment into a folder that others may enter."
-        )
+    if user := _other_user():
+        check_reachable(programs, user, "put the virtual environment into a folder that others may enter.")
     return programs
 
 

@@ -41,7 +41,7 @@ from simulator.sources.mongodb.shell import Shell, shell_string
 from simulator.text.base64 import base64
 from simulator.text.java import numbers as java
 from simulator.text.json_style import JACKSON_BYTES, escape
-from simulator.text.template import constant, join
+from simulator.text.template import join
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,14 @@ class ExtendedJson(Shell):
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         type, count = column.type, len(array)
-        if pa.types.is_dictionary(array.type):
-            return self.text(column, array.dictionary).take(array.indices)
+        if pa.types.is_dictionary(array.type) or type.name in ("string", "int", "bool"):
+            return super().text(column, array)
         match type.name:
-            case "string":
-                return self._strings(array)
-            case "int":
-                return array.cast(pa.string())
             case "long":
                 text = array.cast(pa.string())
                 return self._wrapped("$numberLong", text) if self.strict else text
             case "double":
                 return self._doubles(array)
-            case "bool":
-                return pc.if_else(array, constant("true"), constant("false"))
             case "objectId":
                 return self._wrapped("$oid", array)
             case "decimal":
