@@ -50,6 +50,17 @@ def test_what_is_no_message_is_said_and_shown(command: Command, monkeypatch: pyt
     assert done.err.count("\n") == 1
 
 
+def test_messages_that_a_fault_made_large(command: Command, tmp_path: Path) -> None:
+    """Their blanks are counted, and left out."""
+    run = ("run", "crud", "-f", "canal-json", "-q", "--limit", "9", "--to", f"file:{tmp_path}")
+    command(*run, "--faults", "oversized=0.5", status=0)
+    done = command("decode", tmp_path, "-f", "canal-json", status=0)
+    heads = [line for line in done.out.splitlines() if line.startswith("-- ")]
+    large = [head for head in heads if head.endswith(" blanks behind its first byte")]
+    assert 0 < len(large) < len(heads) == 9
+    assert len(done.out) < 20_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -61,4 +72,5 @@ def test_what_is_no_message_is_said_and_shown(command: Command, monkeypatch: pyt
 def test_mistakes(command: Command, arguments: tuple[str, ...], sentence: str) -> None:
     done = command("decode", *arguments, status=2)
     assert sentence in done.err
+    assert "--from" not in done.err
     assert done.out == ""

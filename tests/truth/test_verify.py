@@ -281,6 +281,10 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (other / "packed.jsonl").write_bytes(gzip.compress(lines))
     (other / "windows.jsonl").write_bytes(lines.replace(b"\n", b"\r\n"))
     (other / "cut.jsonl").write_bytes(lines[:-40])
+    publish("crud", "canal-json", other / "envelopes.jsonl", limit=3000, envelope=True)
+    lines = (other / "envelopes.jsonl").read_bytes()
+    (other / "strange.jsonl").write_bytes(b"{}\n".join(lines.rpartition(b"{")[::2]))
+    (other / "strange first.jsonl").write_bytes(lines[: lines.index(b"\n") + 1] + b"{}\n")
     return {"sent": sent, "other": other}
 
 
@@ -324,6 +328,8 @@ SAME: dict[str, Any] = {"scenario": "crud", "format": "canal-json", "limit": 300
             {"from": "file:{other}/cut.jsonl", "route": None},
             "cut.jsonl: it ends within a message: it was cut off, or is",
         ),
+        ({"from": "file:{other}/strange.jsonl"}, "strange.jsonl:3000: no envelope as --envelope writes them"),
+        ({"from": "file:{other}/strange first.jsonl"}, "strange first.jsonl:2: no envelope as --envelope writes them"),
         (
             {"from": "file:{other}/packed.jsonl", "route": None},
             "is compressed with gzip, not lines .* decompress it first",

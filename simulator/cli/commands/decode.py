@@ -40,6 +40,7 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     """
     from simulator import formats, sources
     from simulator.compare.members import readable, value_text
+    from simulator.run.faults.edits import compact
     from simulator.truth.decoders import decode as decoded
     from simulator.truth.verify.opening import open_reader
 
@@ -59,9 +60,12 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
                 click.echo(f"-- {head}(no value: a tombstone)")
                 continue
             value = bytes(reader.prefix_bytes) + value
+            packed = value if name.binary else compact(value)
             try:
-                said = "; ".join(map(_said, decoded(format, value)))
-                text = readable(value_text(value, codec))
+                said = "; ".join(map(_said, decoded(format, packed)))
+                text = readable(value_text(packed, codec))
+                if len(packed) < len(value):
+                    said += f", with {len(value) - len(packed):,} blanks behind its first byte"
             except UsageError as error:
                 said, text = str(error).rstrip("."), value.decode(errors="backslashreplace")
                 wrong += 1

@@ -184,17 +184,15 @@ class FolderReader:
         self.name = url
         self._files = _files_by_place(folder)
         if not self._files:
-            raise UsageError(f"--from {url}: there are no files TOPIC-PARTITION.jsonl, .avro or .parquet.")
+            raise UsageError(f"{url}: there are no files TOPIC-PARTITION.jsonl, .avro or .parquet.")
         self._open: dict[str, _Buffered] = {}
         self._used: set[str] = set()
         if partitions is None and any(int(name.rpartition("-")[2]) for name in self._files):
-            raise UsageError(f"--from {url}: say how many partitions its topics have, as in {url}?partitions=6.")
+            raise UsageError(f"{url}: say how many partitions its topics have, as in {url}?partitions=6.")
         self._partitions = partitions or 1
         for name in self._files:
             if int(name.rpartition("-")[2]) >= self._partitions:
-                raise UsageError(
-                    f"--from {url}: {name} is beyond partitions={self._partitions}: give those of the run."
-                )
+                raise UsageError(f"{url}: {name} is beyond partitions={self._partitions}: give those of the run.")
         first = next(iter(self._files.values()))[0]
         self.prefix_bytes = prefix_bytes if first.suffix == ".avro" else 0
         self._envelope = first.suffix == ".jsonl" and _is_envelope(first)

@@ -1,4 +1,4 @@
-"""Readers for `--from`: the URLs of `--to`, paths of folders and files, and standard input."""
+"""Readers of messages: of the URLs of `--to`, of folders and files, and of standard input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES: Final = ("-", "file", "parquet")
 
 
 def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Reader:
-    """Opens `--from`: `-`, `file:DIR?partitions=6`, `parquet:DIR`, a path, or a broker's URL as `--to` takes it.
+    """Opens `-`, `file:DIR?partitions=6`, `parquet:DIR`, a path, or a broker's URL as `--to` takes it.
 
     `prefix_bytes`: bytes at the start of each value that Avro files omit. `binary`: values are not lines of text.
     Raises UsageError, SinkError.
@@ -32,14 +32,14 @@ def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Rea
     scheme = url.partition(":")[0]
     if url == "-":
         if sys.stdin is None:
-            raise SinkError("--from -: there is no standard input.")
+            raise SinkError("-: there is no standard input.")
         return _stream("standard input", sys.stdin.buffer, 1, prefix_bytes, binary=binary)
     if "://" in url:
         if scheme in schemes() and (read := transport(scheme).read) is not None:
             return read(transport(scheme).parse(url))
         readable = (*FILES, *(name for name in schemes() if transport(name).read is not None))
         hint = did_you_mean(scheme, readable)
-        raise UsageError(f"--from {scheme}: messages are read from {', '.join(readable)}.{hint}")
+        raise UsageError(f"{scheme}: messages are read from {', '.join(readable)}.{hint}")
     if scheme not in ("file", "parquet") or url == scheme:
         url = f"file:{url}"
     folder = parse_folder(url)
@@ -50,7 +50,7 @@ def open_reader(url: str, *, prefix_bytes: int = 0, binary: bool = False) -> Rea
     try:
         file = path.open("rb")
     except OSError as error:
-        raise UsageError(f"--from {url}: {path}: {error.strerror}.") from None
+        raise UsageError(f"{path}: {error.strerror}.") from None
     try:
         return _stream(str(path), file, partitions, prefix_bytes, binary=binary, avro=path.suffix == ".avro")
     except BaseException:
@@ -67,5 +67,5 @@ def _stream(
     if first and is_envelope(first):
         return EnvelopeReader(name, file, envelopes(chain([first], file), name), partitions)
     if binary:
-        raise UsageError(f"--from {name}: the format is binary, and these are no lines of --envelope.")
+        raise UsageError(f"{name}: the format is binary, and these are no lines of --envelope.")
     return StreamReader(name, file, lines(file, name, first), partitions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from simulator.errors import UsageError
+from simulator.errors import SimulatorError, SinkError, UsageError
 from simulator.model import OrderKey
 from simulator.run.faults.flow import SPREAD
 from simulator.run.faults.spec import OCCURRING
@@ -71,6 +71,10 @@ def verify_job(
         sink = Comparison(origin, job.format, _keys(job), spread=spread, at_least_once=at_least_once, examples=examples)
         job = job.addressed(route=expectation.route).starting(limits)
         done = local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
+    except (UsageError, SinkError):
+        raise
+    except SimulatorError as error:  # a run calls mistakes a failure once it has sent something
+        raise UsageError(str(error)) from None
     finally:
         origin.close()
     for occurrence in done.occurrences:
