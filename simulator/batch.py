@@ -158,6 +158,13 @@ class TableCounts:
     changes: Ints
     starts: Ints
 
+    def take(self, rows: Ints) -> TableCounts:
+        """The counts of some transactions."""
+        first, sizes = self.starts[rows], np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        entries = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+        return replace(self, table=self.table[entries], changes=self.changes[entries], starts=starts)
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeBatch:
@@ -226,6 +233,7 @@ class ChangeBatch:
             before=before,
             counterpart=counterpart,
             typed_json=None,
+            counts=None if self.counts is None else self.counts.take(rows),
             row_numbers=None if self.row_numbers is None else partial(_taken, self.row_numbers, rows),
         )
 

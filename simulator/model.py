@@ -243,7 +243,7 @@ class TransactionHeader:
     The executed set holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`.
     `gtid` is the transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
     `thread` is the session's connection id, `sql_mode` and `charset` are codes of its variables, and `database` is its
-    current database.
+    current database. `xa`: XA START began it, a branch of a distributed transaction.
     """
 
     last: int
@@ -253,6 +253,7 @@ class TransactionHeader:
     sql_mode: int = 0
     charset: int = 0
     database: str = ""
+    xa: bool = False
 
 
 @dataclass(frozen=True, slots=True)

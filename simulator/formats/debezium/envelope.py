@@ -118,9 +118,9 @@ class Envelopes:
         """`source.snapshot` of a snapshot's rows."""
         return PerChange(snapshot_marks)
 
-    def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
+    def payload(self, *, no_before: bool = False, alone: bool = False) -> tuple[Field, ...]:
         """The members of messages about rows and about TRUNCATE. `no_before`: the log does not hold the row before an
-        update."""
+        update. `alone`: the changes belong to no transaction."""
         before, after = self.rows("before"), self.rows("after")
         head = [
             Field(
@@ -129,7 +129,7 @@ class Envelopes:
             Field("after", {**dict.fromkeys((DELETE, DDL)), READ: after, INSERT: after, UPDATE: after}),
             Field("source", self.source()),
         ]
-        transaction = Field("transaction", self._transaction())
+        transaction = Field("transaction", None if alone else self._transaction())
         times = [Field("ts_ms", write_time(0))]
         if self._nanoseconds:
             times += [Field("ts_us", write_time(3)), Field("ts_ns", write_time(6))]

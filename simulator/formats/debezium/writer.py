@@ -43,7 +43,7 @@ class JsonWriter:
         self.envelopes, self.keys, self.schemas = envelopes, keys, schemas
         payload = envelopes.payload()
         self.fields = self._with_schemas(payload)
-        self._rows: dict[tuple[bool, Gaps, frozenset[Column]], Encoder] = {}
+        self._rows: dict[tuple[bool, bool, Gaps, frozenset[Column]], Encoder] = {}
         connector = envelopes.connector
         cells = connector.cells(snapshot=False)
         self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
@@ -60,14 +60,17 @@ class JsonWriter:
         return self._encoder(packed.changes).row_pieces(packed, rows)
 
     def _encoder(self, batch: ChangeBatch | None = None) -> Encoder:
-        """The encoder of a batch's rows; snapshot rows and rows with gaps have other cells."""
+        """The encoder of a batch's rows; snapshot rows and rows with gaps have other cells, and rows outside of
+        transactions other members."""
         snapshot = batch is not None and batch.kind is READ
+        alone = batch is not None and self.envelopes.connector.is_alone(batch)
         missing = NO_GAPS if batch is None else gaps(batch)
         apart = frozenset(() if batch is None else (batch.table.columns[i] for i in missing[1]))
-        if (snapshot, missing, apart) not in self._rows:
+        key = (snapshot, alone, missing, apart)
+        if key not in self._rows:
             connector, fields = self.envelopes.connector, self.fields
-            if missing[0]:
-                fields = self._with_schemas(self.envelopes.payload(no_before=True))
+            if missing[0] or alone:
+                fields = self._with_schemas(self.envelopes.payload(no_before=missing[0], alone=alone))
 
             def cell(column: Column) -> Cell:
                 converted = connector.convert(column, snapshot=snapshot)
@@ -76,9 +79,8 @@ class JsonWriter:
                 text = placeholder(converted.schema, self.envelopes.options.placeholder)
                 return replace(converted.cell, null=text)
 
-            encoder = Encoder(fields, cell, JACKSON_BYTES, member=self.envelopes.names.field)
-            self._rows[snapshot, missing, apart] = encoder
-        return self._rows[snapshot, missing, apart]
+            self._rows[key] = Encoder(fields, cell, JACKSON_BYTES, member=self.envelopes.names.field)
+        return self._rows[key]
 
     def _schema(self, table: Any, style: Any) -> str:
         return self.envelopes.schema(table).json()

@@ -124,19 +124,18 @@ def xa(session: Session, words: Reader, text: str) -> None:
         if session.transaction.xa != xid:
             raise SqlError(1397)
         session.connection.xa_prepared[xid] = list(session.transaction.undo)
-        session.transaction.xa = ""
         session.commit()
+        session.transaction.xa = ""
         session.connection.xa_attached = "" if session.server.detaches_xa else xid
         return
     if session.transaction.xa == xid:
-        session.transaction.xa = ""
         if word == "COMMIT" and one_phase:
             session.commit()
         elif word == "ROLLBACK":
             session.rollback()
         else:
-            session.transaction.xa = xid
             raise SqlError(1399, "IDLE")
+        session.transaction.xa = ""
         return
     if xid not in session.connection.xa_prepared:
         raise SqlError(1397)

@@ -18,6 +18,7 @@ class SessionFacts:
     sql_mode: int = SQL_MODE
     charset: int = CHARSET
     database: str = ""
+    xa: bool = False
 
 
 @dataclass

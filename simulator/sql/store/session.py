@@ -368,7 +368,12 @@ class Session:
     def facts(self) -> SessionFacts:
         """The facts of the session that the server logs."""
         mode = sql_mode_code(self.connection.modes)
-        return SessionFacts(sql_mode=mode, charset=self.charset_code, database=self.connection.database)
+        return SessionFacts(
+            sql_mode=mode,
+            charset=self.charset_code,
+            database=self.connection.database,
+            xa=bool(self.transaction.xa),
+        )
 
     @property
     def charset_code(self) -> int:

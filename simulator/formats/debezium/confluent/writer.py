@@ -135,17 +135,19 @@ class Parts:
 
     def __init__(self, envelopes: Envelopes, frames: Frames) -> None:
         self.envelopes, self.frames = envelopes, frames
-        self._encoders: dict[tuple[bool, Gaps, frozenset[Column]], AvroEncoder] = {}
+        self._encoders: dict[tuple[bool, bool, Gaps, frozenset[Column]], AvroEncoder] = {}
         self._marks = AvroEncoder(transactions.fields(envelopes.connector), _typed(envelopes, snapshot=False))
 
     def marks(self, packed: PackedBatch) -> list[Piece]:
         return [self.frames.prefix(transactions.VALUE), *self._marks.pieces(packed, transactions.VALUE)]
 
     def encoder(self, batch: ChangeBatch) -> AvroEncoder:
-        """The encoder of a batch's rows; snapshot rows and rows with gaps have other cells."""
+        """The encoder of a batch's rows; snapshot rows and rows with gaps have other cells, and rows outside of
+        transactions other members."""
         snapshot, missing = batch.kind is READ, gaps(batch)
         apart = frozenset(batch.table.columns[i] for i in missing[1])
-        key = (snapshot, missing, apart)
+        alone = self.envelopes.connector.is_alone(batch)
+        key = (snapshot, alone, missing, apart)
         if key not in self._encoders:
             typed = _typed(self.envelopes, snapshot=snapshot)
 
@@ -155,7 +157,7 @@ class Parts:
                     return schema, cell
                 return schema, replace(cell, null=placeholder(schema, self.envelopes.options.placeholder))
 
-            fields = self.envelopes.payload(no_before=missing[0])
+            fields = self.envelopes.payload(no_before=missing[0], alone=alone)
             self._encoders[key] = AvroEncoder(fields, with_placeholder if missing != NO_GAPS else typed)
         return self._encoders[key]
 

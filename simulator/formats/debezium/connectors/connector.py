@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from simulator.batch import ChangeBatch
 from simulator.delivery.redelivery import Redelivery
 from simulator.delivery.steps import Step
 from simulator.formats.debezium.options import ConnectorOptions
@@ -109,6 +110,10 @@ class Connector(ABC):
     @abstractmethod
     def transaction_id(self, entries: Entries) -> pa.Array:
         """The transaction id of each entry, as text."""
+
+    def is_alone(self, batch: ChangeBatch) -> bool:
+        """Tests for changes, all of a batch or none, that `provide.transaction.metadata` has in no transaction."""
+        return False
 
     def transaction_member(self) -> PerChange:
         """The same as a member of messages."""

@@ -21,7 +21,7 @@ _COLUMNS: Final = """SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, CHARACTER_SET
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY ORDINAL_POSITION"""
 _KEYS: Final = """SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX"""
-_TABLE: Final = """SELECT TABLE_COLLATION FROM information_schema.TABLES
+_TABLE: Final = """SELECT TABLE_COLLATION, TABLE_COMMENT FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND TABLE_TYPE = 'BASE TABLE'"""
 # Expressions that bring a value as a text from which its stored form can be read; others bring it as it is.
 _EXPRESSIONS: Final = {
@@ -49,7 +49,7 @@ class Catalog:
         table = self.connection.rows(_TABLE.format(*names))
         if not table:
             return None
-        collation = str(table[0][0] or "")
+        collation, comment = (str(text or "") for text in table[0])
         try:
             mariadb = "mariadb" in self.connection.version.lower()
             fields = tuple(_field(*row, mariadb=mariadb) for row in self.connection.rows(_COLUMNS.format(*names)))
@@ -70,6 +70,7 @@ class Catalog:
             ),
             charset=collation.partition("_")[0],
             collation=collation,
+            comment=comment,
         )
 
     def create_table(self, id: TableId) -> str:

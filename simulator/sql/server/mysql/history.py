@@ -19,6 +19,7 @@ from simulator.stream.literal.transactions import Entry, RowChange, TableRows, T
 STEP_US: Final = 1_000_000
 # Statements in a transaction that do not affect rows.
 _XA_END: Final = re.compile(r"XA (COMMIT|ROLLBACK)\b", re.IGNORECASE)
+_XA_BEGIN: Final = re.compile(r"XA (START|END)\b", re.IGNORECASE)
 _MARKS: Final = re.compile(r"(BEGIN|SAVEPOINT|ROLLBACK TO|RELEASE SAVEPOINT|XA (START|END|PREPARE))\b", re.IGNORECASE)
 _ROW_WORDS: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.IGNORECASE)
 _READING_MODES: Final = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
@@ -91,7 +92,8 @@ class Follower:
 
     def _query(self, event: binlog.Query, is_last_ddl: bool) -> None:
         session, sql = self.session, event.sql
-        session.facts = SessionFacts(event.thread, event.mode, event.charset, event.database)
+        is_branch = _XA_BEGIN.match(sql) is not None
+        session.facts = SessionFacts(event.thread, event.mode, event.charset, event.database, is_branch)
         if sql.startswith("COMMIT"):
             self._commit(event.at_s)
         elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):

@@ -81,7 +81,8 @@ class Tables:
                 self.tracked.pop(item.before, None)
             return before, None
         if change.kept:
-            return None, self.tracked[item.after].table
+            kept = self.tracked[item.after].table
+            return kept, kept
         if change.kind is K.TRUNCATE_TABLE:
             if old is not None:
                 old.clear()
@@ -237,18 +238,26 @@ def spelled(reported: Definition, known: Sequence[Definition], server: Server) -
                 break
         fields.append(field)
     first = known[0] if known else None
-    keys = reported.keys
+    charset, keys = reported.charset, reported.keys
+    if first is not None and (not reported.collation or _same_charset(first.charset) == _same_charset(charset)):
+        charset = first.charset
     if not reported.collation and first is not None and _names(first.primary) == _names(reported.primary):
         keys = first.keys
     return replace(
         reported,
         fields=tuple(fields),
         keys=keys,
-        charset=reported.charset if reported.collation or first is None else first.charset,
+        charset=charset,
         collation=reported.collation or ("" if first is None else first.collation),
+        comment=reported.comment if reported.collation or first is None else first.comment,
         foreign=() if first is None else first.foreign,
         checks=() if first is None else first.checks,
     )
+
+
+def _same_charset(name: str) -> str:
+    """One name for character sets that have two."""
+    return _SAME_CHARSET.get(name, name)
 
 
 def _names(key: Any) -> tuple[str, ...]:
@@ -263,8 +272,7 @@ def is_same_type(known: ColumnType, other: ColumnType, server: Server) -> bool:
 def _essence(type: ColumnType, server: Server) -> tuple[str, str]:
     if type.name == "json" and server.json_is_text:
         return "longtext", "utf8mb4"
-    charset = type.charset or ""
-    charset = _SAME_CHARSET.get(charset, charset)
+    charset = _same_charset(type.charset or "")
     if type.name in _INTEGERS or type_table.family(type) in ("float", "year", "geometry"):
         return type.name + (" unsigned" if type.unsigned or type.zerofill else ""), ""
     return type_text(replace(type, zerofill=False, length=type.length or None), style="show_create_80"), charset

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch, Ints, TableCounts
+from simulator.batch import ChangeBatch
 from simulator.delivery.steps import Changes, Step
 from simulator.formats.debezium.connectors.connector import Connector, Published
 from simulator.formats.debezium.connectors.mongodb.spelling import KEY, STRICT
@@ -51,18 +51,10 @@ def transactions_alone(changes: Changes) -> Changes:
     for batch in changes.batches:
         if batch.kind in MARKS:
             rows = np.flatnonzero(in_transaction(batch) & (batch.envelope.places > 0))
-            batch = replace(batch.take(rows), counts=batch.counts and _counts(batch.counts, rows))
+            batch = batch.take(rows)
         if len(batch):
             batches.append(batch)
     return replace(changes, batches=batches)
-
-
-def _counts(counts: TableCounts, rows: Ints) -> TableCounts:
-    """The counts of some transactions."""
-    first, sizes = counts.starts[rows], np.diff(counts.starts)[rows]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
-    return replace(counts, table=counts.table[entries], changes=counts.changes[entries], starts=starts)
 
 
 def in_transaction(batch: ChangeBatch) -> npt.NDArray[np.bool_]:

@@ -66,7 +66,7 @@ class DocumentEnvelopes(Envelopes):
         }
         return struct(members, self.names.schema(table.id, "Envelope"))
 
-    def payload(self, *, no_before: bool = False) -> tuple[Field, ...]:
+    def payload(self, *, no_before: bool = False, alone: bool = False) -> tuple[Field, ...]:
         mode = self.options.capture_mode
         after = PerChange(document_after)
         old = PerChange(document_before) if mode.endswith("with_pre_image") else None

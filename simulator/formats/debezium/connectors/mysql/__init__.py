@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.redelivery import Redelivery
+from simulator.delivery.steps import Changes, Step
 from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened
 from simulator.formats.debezium.connectors.mysql import defaults, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
@@ -19,8 +22,18 @@ from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, opti
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
 from simulator.formats.redelivery import DEBEZIUM_BINLOG, DEBEZIUM_GTID
-from simulator.model import DDL, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
-from simulator.sources.log import Entries, entry
+from simulator.model import (
+    DDL,
+    MARKS,
+    READ,
+    ROW_KINDS,
+    Column,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+    TransactionHeader,
+)
+from simulator.sources.log import Entries, entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.sources.source import Source
 from simulator.text.template import join
@@ -30,8 +43,28 @@ from simulator.wire.fields import Field, PerChange, PerEvent
 COLLATIONS: Final = {"mysql-8.0": "utf8mb4_0900_ai_ci"}
 
 
+def branches_apart(changes: Changes) -> Changes:
+    """Puts changes of XA transactions into batches of their own, without the begin and end of these: the connector
+    knows a transaction by its BEGIN, and XA START is none."""
+    batches = []
+    for batch in changes.batches:
+        branch = _in_branch(batch)
+        parts = [np.flatnonzero(~branch), np.flatnonzero(branch & (batch.kind not in MARKS))]
+        batches += [batch if len(rows) == len(batch) else batch.take(rows) for rows in parts if len(rows)]
+    return replace(changes, batches=batches)
+
+
+def _in_branch(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
+    """Mask of the changes, or marks, of XA transactions."""
+    headers = batch.envelope.header
+    if headers is None:
+        return np.zeros(len(batch), bool)
+    return np.array([isinstance(header, TransactionHeader) and header.xa for header in headers], bool)
+
+
 class MysqlConnector(Connector):
     name: ClassVar[str] = "mysql"
+    steps: ClassVar[tuple[Step, ...]] = (branches_apart,)
     java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
@@ -65,7 +98,7 @@ class MysqlConnector(Connector):
 
     def source_fields(self) -> Sequence[Field]:
         logged: dict[Any, Any] = dict.fromkeys((*ROW_KINDS, DDL), per_entry(self._gtid) if self.has_gtids else None)
-        thread = self._thread()
+        thread = None if self._thread() is None else PerChange(self._row_threads)
         return (
             Field("table", by_row(TABLE, PerEvent(lambda event: event.table_names))),
             Field("server_id", by_row(self.options.server_id, PerEvent(self._server_id)) | {READ: 0}),
@@ -80,8 +113,15 @@ class MysqlConnector(Connector):
     def _server_id(self, event: SchemaChange) -> int:
         return self.options.server_id if event.order.phase else 0
 
+    def is_alone(self, batch: ChangeBatch) -> bool:
+        return branches_apart in self.steps and bool(_in_branch(batch)[:1].any())
+
     def _thread(self) -> Any:
         return per_entry(self.log.thread)
+
+    def _row_threads(self, batch: ChangeBatch) -> Any:
+        """The connections of changes; unknown without a BEGIN."""
+        return ["null"] if self.is_alone(batch) else self.log.thread(entries(batch.envelope))
 
     def _ddl_thread(self, event: SchemaChange) -> int | None:
         """Null for statements, except CREATE TABLE … SELECT, which begins a transaction."""
@@ -153,9 +193,10 @@ def _row_numbers(batch: ChangeBatch) -> Ints:
 
 
 class MariadbConnector(MysqlConnector):
-    """GTIDs are always present, with times in whole seconds; connections are not reported."""
+    """GTIDs are always present, with times in whole seconds; connections are not reported. They begin transactions."""
 
     name: ClassVar[str] = "mariadb"
+    steps: ClassVar[tuple[Step, ...]] = ()
     java_class: ClassVar[str] = "io.debezium.connector.mariadb.MariaDbConnector"
 
     @property

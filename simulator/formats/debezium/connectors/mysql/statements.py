@@ -27,6 +27,12 @@ _SENT: Final = re.compile(
     r"(?:CREATE\s+(?:DEFINER\s*=\s*\S+\s+)?|DROP\s+|ALTER\s+(?:DEFINER\s*=\s*\S+\s+)?)EVENT\b|FLUSH\b(?!\s+LOGS)",
     re.IGNORECASE,
 )
+# Words of a statement, and what its parser does not see: blanks, comments, the borders of version comments.
+_TOKENS: Final = re.compile(
+    r"""(?P<hidden>\s+|/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--(?=\s|\Z)[^\n]*|\#[^\n]*)"""
+    r"""|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[^\s/*\#'"`-]+|.""",
+    re.DOTALL,
+)
 _IF_EXISTS: Final = re.compile(r"\bTABLE\s+IF\s+EXISTS\b", re.IGNORECASE)
 OF_DATABASE: Final = frozenset({K.CREATE_DATABASE, K.DROP_DATABASE, K.ALTER_DATABASE})
 SILENT: Final = frozenset({K.VIEW, K.ALTER_VIEW, K.ALTER_USER, K.ACCOUNT})
@@ -35,6 +41,16 @@ SILENT: Final = frozenset({K.VIEW, K.ALTER_VIEW, K.ALTER_USER, K.ACCOUNT})
 def quoted_id(table: TableId) -> str:
     """`"shop"."orders"`."""
     return ".".join(f'"{part}"' for part in (table.database, table.schema, table.name) if part)
+
+
+def parsed_text(sql: str) -> str:
+    """A statement from its first word to its last, as the parser reports it: comments around it are not.
+
+    >>> parsed_text("/* a */ create table t(i int /* b */) /*!50100 comment 'x' */ -- c")
+    "create table t(i int /* b */) /*!50100 comment 'x'"
+    """
+    words = [match.span() for match in _TOKENS.finditer(sql) if match["hidden"] is None]
+    return sql[words[0][0] : words[-1][1]] if words else sql
 
 
 def published(event: SchemaChange) -> Iterator[Published]:
@@ -74,7 +90,7 @@ def published(event: SchemaChange) -> Iterator[Published]:
         else:
             yield _message(
                 event,
-                event.sql,
+                parsed_text(event.sql),
                 table.id.name,
                 (TableChange("CREATE" if created else "ALTER", quoted_id(table.id), table),),
                 database=table.id.database,
