@@ -16,10 +16,15 @@ from typing import Final
 from simulator import sources
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits
-from simulator.sql.script import script_of
+from simulator.sql.script import fitted, script_of
 
 FOLDER: Final = Path(__file__).parent / "captures" / "debezium"
 HEARTBEATS: Final = "__debezium-heartbeat"
+# Values of MySQL's clock, and the number that the last row had before a statement.
+_CLOCK: Final = re.compile(
+    rb'"(?:nn_dt":\d+|nn_cts":"[^"]*"|nn_ct6":"[^"]*"|f":"[^"]*")(?=,)'
+    rb'|(?<="pos":0,)"row":\d+(?=,"thread":(?:null|0),"query":null\},"ts_ms":0,"databaseName")'
+)
 # What differs from run to run: times, positions in the log, ids of transactions, the session, the start of the engine.
 _RUN: Final = re.compile(
     rb'"ts_(?:ms|us|ns)":\d+|"(?:pos|thread)":\d+|"file":"[^"]*"|"gtid":"[^"]*"'
@@ -55,6 +60,10 @@ class Record:
         headers = tuple((name, b"" if name == _RUN_ID else value) for name, value in self.headers)
         return replace(self, key=_masked(self.key), value=_masked(self.value), headers=headers)
 
+    def settled(self) -> Record:
+        """Without values of MySQL's clock."""
+        return replace(self, value=self.value and _CLOCK.sub(b"", self.value))
+
 
 def _masked(text: bytes | None) -> bytes | None:
     return None if text is None else _RUN.sub(lambda match: match[0].split(b":", 1)[0] + b":0", text)
@@ -62,6 +71,18 @@ def _masked(text: bytes | None) -> bytes | None:
 
 def unpacked(name: str) -> str:
     return gzip.decompress((FOLDER / f"{name}.gz").read_bytes()).decode()
+
+
+_OLD: Final = ",connector.class=io.debezium.connector.mysql.MySqlConnector"  # of a server that is MariaDB's
+_MARKED: Final = ",provide.transaction.metadata=true"
+# The captures of MySQL and MariaDB, and how many messages each holds beside heartbeats.
+CAPTURES: Final = {
+    Capture("my80-operations", f"debezium-json,server_id=1,gtid=on{_MARKED}", "mysql-8.0"): 466,
+    Capture("my80-types", "debezium-json,server_id=1", "mysql-8.0"): 415,
+    Capture("my57-types", "debezium-json,server_id=1", "mysql-5.7"): 415,
+    Capture("mysql-operations", f"debezium-json{_OLD}{_MARKED},include.schema.comments=true", "mariadb-10.11"): 48,
+    Capture("mysql-types", f"debezium-json{_OLD}", "mariadb-10.11"): 14,
+}
 
 
 @cache
@@ -77,9 +98,11 @@ def theirs(name: str) -> tuple[Record, ...]:
     return tuple(records)
 
 
+# Patterns and what stands instead.
+Edits = Sequence[tuple[str, str]]
 # Scripts tell in words what their runner did.
 _MYSQL: Final = "create database inventory character set utf8mb4;\nuse inventory;\n"
-_EDITS: Final = {
+_EDITS: Final[dict[str, Edits]] = {
     "mysql-operations": (
         (r"-- before the connector starts.*", _MYSQL),
         (r"(insert into customers[^;]*3001.*\n.*;)", r"begin;\n\1\ncommit;"),
@@ -93,22 +116,22 @@ _EDITS: Final = {
 def script_text(name: str) -> str:
     """The script, with the snapshot where the connector starts."""
     text = re.sub(r"^-- (?:@stream|while it streams).*$", "-- @snapshot", unpacked(f"{name}.sql"), flags=re.M)
-    for pattern, instead in _EDITS.get(name, ()):
+    return edited(text, _EDITS.get(name, ()))
+
+
+def edited(text: str, edits: Edits) -> str:
+    """A script with each pattern, which it has once, replaced."""
+    for pattern, instead in edits:
         text, count = re.subn(pattern, instead, text)
         assert count == 1, pattern
     return text
 
 
-@cache
-def ours(capture: Capture) -> tuple[Record, ...]:
-    name = f"{capture.name}.sql"
-    job = Job(
-        script_of(script_text(capture.name), name),
-        sources.find(capture.source),
-        capture.format,
-        force=True,
-    )
-    return records(job)
+def ours(capture: Capture, engine: str = "", edits: Edits = ()) -> tuple[Record, ...]:
+    """The messages of a capture's script, run here or by the server at a URL."""
+    script = script_of(edited(script_text(capture.name), edits), f"{capture.name}.sql")
+    source = sources.find(capture.source)
+    return records(Job(fitted(replace(script, engine=engine), source), source, capture.format, force=True))
 
 
 def records(job: Job) -> tuple[Record, ...]:
@@ -117,14 +140,22 @@ def records(job: Job) -> tuple[Record, ...]:
     return tuple(Record(m.topic, m.partition, m.key, m.value, m.headers) for m in messages)
 
 
-def beside(capture: Capture) -> Iterator[tuple[int | None, Record | None, Record | None]]:
-    """(number in the capture, ours, theirs), masked: in order within each topic."""
-    return compared(ours(capture), theirs(capture.name))
+def differences(made: Iterable[Record], wanted: Sequence[Record]) -> tuple[dict[int, str], int]:
+    """Texts of the messages of MySQL's captures that differ from ours or have none, by number, and the number of ours
+    that are not among them."""
+    different, more = dict[int, str](), 0
+    for number, mine, message in compared(made, wanted):
+        if number is None or message is None:
+            more += 1
+        elif mine is None or mine.settled() != message.settled():
+            different[number] = f"{number}:\n  ours   {mine and mine.settled()}\n  theirs {message.settled()}"
+    return different, more
 
 
 def compared(
     made: Iterable[Record], wanted: Sequence[Record]
 ) -> Iterator[tuple[int | None, Record | None, Record | None]]:
+    """(number in the capture, ours, theirs), masked: in order within each topic."""
     lanes: dict[str, tuple[list[Record], list[int]]] = {}
     for record in made:
         lanes.setdefault(record.topic, ([], []))[0].append(record)
