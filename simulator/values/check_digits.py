@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +12,6 @@ from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
 from simulator.values.texts import strings
 
 Digits = npt.NDArray[np.int64]
-
-LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def drawn(draws: Bits, count: int) -> Digits:
@@ -62,6 +59,12 @@ def numbers(text: str) -> str:
     ('131400', '142800')
     """
     return "".join(str(int(character, 36)) for character in text)
+
+
+def checked(draws: Bits, prefix: str, length: int, check: Callable[[Digits], Ints]) -> pa.Array:
+    """Texts of `length` digits: the prefix, random ones, and the check digit of these."""
+    digits = np.hstack([constant(prefix, len(draws)), drawn(draws, length - 1 - len(prefix))])
+    return texts(np.column_stack([digits, check(digits)]))
 
 
 def texts(digits: Digits) -> pa.Array:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
-from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.language.words import Strict
 from simulator.values import check_digits
 
@@ -24,22 +20,8 @@ class Ean(Strict):
     prefix: Annotated[str, Field(pattern=r"^\d{1,7}$", description="Its first digits: 400 to 440 are German.")] = "400"
 
 
-class ArticleNumbers(Draws):
-    def __init__(self, ean: Ean, target: Target) -> None:
-        self.prefix, self.history, self.salt = ean.prefix, target.history, target.salt
-
-    def array(self, state: State) -> pa.Array:
-        drawn = check_digits.drawn(draws(state, self.history, self.salt), 12 - len(self.prefix))
-        digits = np.hstack([check_digits.constant(self.prefix, len(state)), drawn])
-        return check_digits.texts(np.column_stack([digits, check_digits.ean(digits)]))
-
-
-def check(check: ColumnCheck, ean: Ean) -> None:
-    check.room(13)
-
-
 def draw(target: Target, ean: Ean) -> Draws:
-    return ArticleNumbers(ean, target)
+    return OfBits(target, lambda drawn: check_digits.checked(drawn, ean.prefix, 13, check_digits.ean))
 
 
 GENERATOR = Generator(
@@ -50,6 +32,6 @@ GENERATOR = Generator(
     alone={},
     fits=("text",),
     leaf=True,
-    check=check,
+    check=lambda check, ean: check.room(13),
     draw=draw,
 )

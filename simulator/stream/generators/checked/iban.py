@@ -9,12 +9,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
-from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.language.words import Strict
 from simulator.values import check_digits
 from simulator.values.check_digits import Digits
@@ -73,16 +71,6 @@ COUNTRIES: Final[dict[str, tuple[int, Callable[[Digits, Digits], Digits]]]] = {
 LENGTHS: Final = {"AT": 20, "DE": 22, "ES": 24, "FR": 27}
 
 
-class Ibans(Draws):
-    def __init__(self, country: str, target: Target) -> None:
-        self.country, self.history, self.salt = country, target.history, target.salt
-        self.most_bytes = LENGTHS[country]
-        self.banks = np.array([list(map(int, bank)) for bank in BANKS[country]], dtype=np.int64)
-
-    def array(self, state: State) -> pa.Array:
-        return written(self.country, self.banks, draws(state, self.history, self.salt))
-
-
 def written(country: str, banks: Digits, drawn: Bits) -> pa.Array:
     """An account for each draw."""
     length, national = COUNTRIES[country]
@@ -94,12 +82,9 @@ def written(country: str, banks: Digits, drawn: Bits) -> pa.Array:
     return strings(np.hstack([name, digits.astype(np.uint8)]))
 
 
-def check(check: ColumnCheck, iban: Iban) -> None:
-    check.room(LENGTHS[iban.country])
-
-
 def draw(target: Target, iban: Iban) -> Draws:
-    return Ibans(iban.country, target)
+    banks = np.array([list(map(int, bank)) for bank in BANKS[iban.country]], dtype=np.int64)
+    return OfBits(target, lambda drawn: written(iban.country, banks, drawn), most_bytes=LENGTHS[iban.country])
 
 
 GENERATOR = Generator(
@@ -110,6 +95,6 @@ GENERATOR = Generator(
     alone={},
     fits=("text",),
     leaf=True,
-    check=check,
+    check=lambda check, iban: check.room(LENGTHS[iban.country]),
     draw=draw,
 )

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
-from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.language.words import Strict
 from simulator.values import check_digits
 
@@ -27,22 +23,8 @@ class Luhn(Strict):
     length: Annotated[int, Field(ge=13, le=19, description="All its digits.")] = 16
 
 
-class CardNumbers(Draws):
-    def __init__(self, luhn: Luhn, target: Target) -> None:
-        self.prefix, self.length, self.history, self.salt = luhn.prefix, luhn.length, target.history, target.salt
-
-    def array(self, state: State) -> pa.Array:
-        drawn = check_digits.drawn(draws(state, self.history, self.salt), self.length - 1 - len(self.prefix))
-        digits = np.hstack([check_digits.constant(self.prefix, len(state)), drawn])
-        return check_digits.texts(np.column_stack([digits, check_digits.luhn(digits)]))
-
-
-def check(check: ColumnCheck, luhn: Luhn) -> None:
-    check.room(luhn.length, "length")
-
-
 def draw(target: Target, luhn: Luhn) -> Draws:
-    return CardNumbers(luhn, target)
+    return OfBits(target, lambda drawn: check_digits.checked(drawn, luhn.prefix, luhn.length, check_digits.luhn))
 
 
 GENERATOR = Generator(
@@ -54,6 +36,6 @@ GENERATOR = Generator(
     alone={},
     fits=("text",),
     leaf=True,
-    check=check,
+    check=lambda check, luhn: check.room(luhn.length, "length"),
     draw=draw,
 )

@@ -8,15 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values import check_digits
-from simulator.values.draw import below, mix
+from simulator.values.draw import Bits, below, mix
 
 # What a number begins with, and how many digits follow. Those of the United States (555-01xx) and of Germany are kept
 # for films and books: they are nobody's. Spain and China keep none.
@@ -39,25 +38,20 @@ class PhoneNumber(Strict):
     country: Annotated[Literal["CN", "DE", "ES", "US"], Field(description="Whose numbers.")] = "US"
 
 
-class Telephones(Draws):
-    def __init__(self, country: str, target: Target) -> None:
-        prefixes, self.digits = NUMBERS[country]
-        self.prefixes = pa.array(prefixes)
-        self.history, self.salt = target.history, target.salt
-
-    def array(self, state: State) -> pa.Array:
-        drawn = draws(state, self.history, self.salt)
-        prefixes = self.prefixes.take(pa.array(below(mix(drawn), len(self.prefixes))))
-        return pc.binary_join_element_wise(prefixes, check_digits.texts(check_digits.drawn(drawn, self.digits)), "")
-
-
 def check(check: ColumnCheck, number: PhoneNumber) -> None:
     prefixes, digits = NUMBERS[number.country]
     check.room(len(prefixes[0]) + digits)
 
 
 def draw(target: Target, number: PhoneNumber) -> Draws:
-    return Telephones(number.country, target)
+    texts, digits = NUMBERS[number.country]
+    prefixes = pa.array(texts)
+
+    def written(drawn: Bits) -> pa.Array:
+        begins = prefixes.take(pa.array(below(mix(drawn), len(prefixes))))
+        return pc.binary_join_element_wise(begins, check_digits.texts(check_digits.drawn(drawn, digits)), "")
+
+    return OfBits(target, written)
 
 
 GENERATOR = Generator(

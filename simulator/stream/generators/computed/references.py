@@ -48,7 +48,7 @@ class Reference(Strict):
 class References(Draws):
     """A permanent row, or one that is there before the turn and is deleted only after the row that refers to it."""
 
-    def __init__(self, reference: Reference, target: Target) -> None:
+    def __init__(self, target: Target, reference: Reference) -> None:
         self.table, self.skew, self.recent = reference.table, reference.skew, reference.recent
         (key,) = target.scenario.spec.tables[self.table].key
         self.column = target.columns.column(self.table, key)
@@ -243,10 +243,6 @@ def _check_distinct(check: ColumnCheck, reference: Reference, name: str) -> None
         check.reads(table, name)
 
 
-def draw(target: Target, reference: Reference) -> Draws:
-    return References(reference, target)
-
-
 GENERATOR = Generator(
     name="references",
     doc="the key of a row of another `table` (or its name alone) that is there by then and is deleted only after this "
@@ -256,5 +252,5 @@ GENERATOR = Generator(
     example="{type: int64, values: {references: {table: products, skew: 2}}}",
     arguments=Annotated[Reference, BeforeValidator(_word), WORD],
     check=check,
-    draw=draw,
+    draw=References,
 )

@@ -15,7 +15,6 @@ from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import NUMBERS, Generator
-from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import Ints, below, bits, key
 
@@ -153,10 +152,6 @@ def _numbered(ticks: Ticks, table: str, field: str) -> tuple[Ints, dict[int, Int
     return offsets, of_steps
 
 
-def check(check: ColumnCheck, sequence: Sequence) -> None:
-    check.literals([str(sequence.start)])
-
-
 def draw(target: Target, sequence: Sequence) -> Draws:
     return Numbers(sequence, target.carrier, target.columns, target.field.table, target.field.name)
 
@@ -172,6 +167,6 @@ GENERATOR = Generator(
     alone={},
     fits=(*NUMBERS, "text", "ids"),
     unique=True,
-    check=check,
+    check=lambda check, sequence: check.literals([str(sequence.start)]),
     draw=draw,
 )

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
-from simulator.stream.engine.history import History, State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import Picks
+from simulator.stream.generators.sampled import Picked
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Name, Text
-from simulator.values.draw import Ints
-
-
-class States(Draws):
-    """The literal of the step that last set the column. `index[tick]` is its number among `values`."""
-
-    def __init__(self, values: pa.Array, index: Ints, history: History) -> None:
-        self.picks, self.index, self.history = Picks(values), index, history
-        self.most_bytes = self.picks.most_bytes
-        self.always = len(values.unique()) == len(values)
-
-    def array(self, state: State) -> pa.Array:
-        return self.picks(self.index[state.written(self.history).tick - self.history.start])
 
 
 def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
@@ -56,7 +41,8 @@ def draw(target: Target, states: dict[str, str | None]) -> Draws:
         now = np.where(set_by >= 0, of_step[set_by], 0)
         here = ticks.first[p] - span.start
         index[here : here + len(program.acts)] = now[ticks.step[ticks.first[p] : ticks.birth[p]]]
-    return States(target.literals(states.values()), index, target.history)
+    history = target.history
+    return Picked(target.literals(states.values()), lambda state: index[state.written(history).tick - history.start])
 
 
 GENERATOR = Generator(

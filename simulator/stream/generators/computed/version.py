@@ -21,10 +21,6 @@ class Versions(Draws):
         return numeric(state.changes(self.history) + 1, self.type)
 
 
-def draw(target: Target, arguments: bool) -> Draws:
-    return Versions(target)
-
-
 GENERATOR = Generator(
     name="version",
     doc="how often the column was set: 1, 2, 3 …",
@@ -32,5 +28,5 @@ GENERATOR = Generator(
     alone=True,
     fits=(*NUMBERS, "text"),
     leaf=True,
-    draw=draw,
+    draw=lambda target, arguments: Versions(target),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.stream.generators.columns import Target
-from simulator.stream.generators.drawn.choices import InTurn
+from simulator.stream.generators.drawn.choices import in_turn
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 
@@ -16,7 +16,7 @@ def draw(target: Target, arguments: bool) -> Draws:
     values = target.literals(texts)
     if values.null_count > 1:  # an empty text may be null too
         values = values.unique()
-    return InTurn(values, target.history)
+    return in_turn(values, target.history)
 
 
 GENERATOR = Generator(

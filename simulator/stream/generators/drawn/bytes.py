@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Span, Strict
 from simulator.values import texts
@@ -21,17 +18,6 @@ class BytesArguments(Strict):
     length: Span = (1, 20)
 
 
-class Blobs(Draws):
-    def __init__(self, length: tuple[int, int], target: Target) -> None:
-        self.low, self.high = length
-        self.history, self.salt = target.history, target.salt
-        self.always, self.most_bytes = self.low >= 8, self.high
-
-    def array(self, state: State) -> pa.Array:
-        drawn = draws(state, self.history, self.salt)
-        return texts.blob(drawn, self.low + below(mix(drawn), self.high - self.low + 1))
-
-
 def check(check: ColumnCheck, bytes: BytesArguments) -> None:
     low, high = bytes.length
     check.room(high, "length")
@@ -40,7 +26,13 @@ def check(check: ColumnCheck, bytes: BytesArguments) -> None:
 
 
 def draw(target: Target, bytes: BytesArguments) -> Draws:
-    return Blobs(bytes.length, target)
+    low, high = bytes.length
+    return OfBits(
+        target,
+        lambda drawn: texts.blob(drawn, low + below(mix(drawn), high - low + 1)),
+        always=low >= 8,
+        most_bytes=high,
+    )
 
 
 GENERATOR = Generator(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
@@ -14,49 +16,28 @@ from simulator.stream.engine.history import History, State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import Index, Picks, WeightedIndex
+from simulator.stream.generators.index import WeightedIndex
+from simulator.stream.generators.sampled import Picked, even
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text, Weight
 
 Choices = list[Text] | dict[str, Weight]
 
 
-class Even(Draws):
-    """Literals drawn with equal shares."""
-
-    def __init__(self, values: pa.Array, target: Target) -> None:
-        self.picks = Picks(values)
-        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
-        self.index = Index(len(values), target.history, target.salt)
-
-    def array(self, state: State) -> pa.Array:
-        return self.picks(self.index(state))
+def weighted(values: pa.Array, weights: Sequence[float], target: Target) -> Draws:
+    """The values by weight: an update takes another one, by weight among the others."""
+    return Picked(values, WeightedIndex(weights, target.history, target.salt))
 
 
-class Weighted(Draws):
-    """Literals drawn by weight: an update takes another one, by weight among the others."""
+def in_turn(values: pa.Array, history: History) -> Draws:
+    """The values in turn, over neighbouring rows and over the settings of each row."""
+    count = len(values)
 
-    def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
-        self.picks = Picks(values)
-        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
-        self.index = WeightedIndex(weights, target.history, target.salt)
+    def index(state: State) -> npt.NDArray[np.signedinteger]:
+        changes = state.changes(history)
+        return native.in_turn(state.place, changes, count) if compiled() else (state.place + changes) % count
 
-    def array(self, state: State) -> pa.Array:
-        return self.picks(self.index(state))
-
-
-class InTurn(Draws):
-    """Literals in turn, over neighbouring rows and over the settings of each row."""
-
-    def __init__(self, values: pa.Array, history: History) -> None:
-        self.picks, self.history = Picks(values), history
-        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
-
-    def array(self, state: State) -> pa.Array:
-        changes = state.changes(self.history)
-        if compiled():
-            return self.picks(native.in_turn(state.place, changes, self.picks.count))
-        return self.picks((state.place + changes) % self.picks.count)
+    return Picked(values, index)
 
 
 def check(check: ColumnCheck, choices: Choices) -> None:
@@ -66,7 +47,7 @@ def check(check: ColumnCheck, choices: Choices) -> None:
 
 def draw(target: Target, choices: Choices) -> Draws:
     values = target.literals(choices)
-    return Weighted(values, list(choices.values()), target) if isinstance(choices, dict) else Even(values, target)
+    return weighted(values, list(choices.values()), target) if isinstance(choices, dict) else even(values, target)
 
 
 GENERATOR = Generator(

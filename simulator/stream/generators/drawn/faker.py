@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, Field
 
 from simulator.errors import UsageError
 from simulator.stream.generators.columns import Target
-from simulator.stream.generators.drawn.choices import Even
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
+from simulator.stream.generators.sampled import even
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Strict
 from simulator.values.pools import Pool, ask_faker, shipped
@@ -41,7 +41,7 @@ def check(check: ColumnCheck, faker: Faker) -> None:
 
 
 def draw(target: Target, faker: Faker) -> Draws:
-    return Even(target.literals(target.scenario.texts(faker.pool)), target)
+    return even(target.literals(target.scenario.texts(faker.pool)), target)
 
 
 GENERATOR = Generator(

@@ -7,16 +7,14 @@ from statistics import NormalDist
 from typing import Annotated, Final
 
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, WithJsonSchema
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.drawn.range import ends_of
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import NUMBERS, Generator
-from simulator.stream.generators.index import Index
+from simulator.stream.generators.sampled import OfIndex
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import Ints
@@ -35,28 +33,12 @@ class Lognormal(Strict):
     range: Annotated[list[Amount], Field(min_length=2, max_length=2, description="The lowest and the highest value.")]
 
 
-class Amounts(Draws):
-    """One of the law's values, in rising order; none twice in a row."""
-
-    def __init__(self, values: Ints, target: Target) -> None:
-        self.values, self.type = values, target.type
-        self.index = Index(len(values), target.history, target.salt)
-        self.always = len(values) > 1
-
-    def array(self, state: State) -> pa.Array:
-        return numeric(self.values[self.index(state)], self.type)
-
-
 def values_of(median: float, spread: float, low: int, high: int) -> Ints:
     """The middles of the law's parts between two ends, each once: 12 digits of them, on which all platforms agree."""
     law, scale = NormalDist(), math.log(spread)
     parts = (median * math.exp(scale * law.inv_cdf((part + 0.5) / PARTS)) for part in range(PARTS))
     numbers = {round(float(f"{part:.12g}")) for part in parts if low <= part <= high}
     return np.array(sorted(numbers), dtype=np.int64)
-
-
-def _sizes(literals: list[pa.Array], target: Target) -> list[float]:
-    return [ends_of(pair, target.field.type, target.source)[0] for pair in literals]
 
 
 def check(check: ColumnCheck, law: Lognormal) -> None:
@@ -69,9 +51,10 @@ def check(check: ColumnCheck, law: Lognormal) -> None:
 
 
 def draw(target: Target, law: Lognormal) -> Draws:
-    texts = [law.median, *law.range]
-    median, low, high = _sizes([target.literals([text, text]) for text in texts], target)
-    return Amounts(values_of(median, law.spread, int(low), int(high)), target)
+    literals = (target.literals([text, text]) for text in (law.median, *law.range))
+    median, low, high = (ends_of(pair, target.field.type, target.source)[0] for pair in literals)
+    values = values_of(median, law.spread, int(low), int(high))
+    return OfIndex(target, len(values), lambda index: numeric(values[index], target.type))
 
 
 GENERATOR = Generator(

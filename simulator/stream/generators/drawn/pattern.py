@@ -13,7 +13,6 @@ from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import Index, draws
-from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.values import texts
 
 # What each placeholder may become.
@@ -28,7 +27,7 @@ SECOND: Final = np.uint64(0x5EC0)
 class Codes(Draws):
     """Each placeholder is drawn; the last of those with the most characters never gets the one it had."""
 
-    def __init__(self, shape: str, target: Target) -> None:
+    def __init__(self, target: Target, shape: str) -> None:
         self.shape, self.history, self.salt = shape, target.history, target.salt
         self.most_bytes = len(shape.encode())
         widest = max("#?*", key=lambda placeholder: (placeholder in shape, len(PLACEHOLDERS[placeholder])))
@@ -48,14 +47,6 @@ class Codes(Draws):
         return pa.Array.from_buffers(codes.type, len(codes), [None, ends, pa.py_buffer(written)])
 
 
-def check(check: ColumnCheck, shape: str) -> None:
-    check.room(len(shape))
-
-
-def draw(target: Target, shape: str) -> Draws:
-    return Codes(shape, target)
-
-
 GENERATOR = Generator(
     name="pattern",
     doc="`#` becomes a digit, `?` a capital letter, `*` either; all else stands for itself",
@@ -63,6 +54,6 @@ GENERATOR = Generator(
     arguments=Annotated[str, Field(min_length=1)],
     fits=("text",),
     leaf=True,
-    check=check,
-    draw=draw,
+    check=lambda check, shape: check.room(len(shape)),
+    draw=Codes,
 )

@@ -5,48 +5,21 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Final
 
-import numpy as np
 import pyarrow as pa
 from pydantic import WithJsonSchema
 
 from simulator.carriers import US_PER_DAY
 from simulator.model import ColumnType
 from simulator.sources.source import Source
-from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import NUMBERS, TIMES, Generator
-from simulator.stream.generators.index import Index
+from simulator.stream.generators.sampled import OfIndex
 from simulator.stream.scenario.checks.column import ColumnCheck
 
 # Steps through a range are computed in 64 bits.
 MOST: Final = 1 << 62
-
-
-class Range(Draws):
-    """Every `unit`-th number from low to high, both included, as the column's carrier."""
-
-    def __init__(self, low: int, high: int, unit: int, target: Target) -> None:
-        self.low, self.unit, self.type = low, unit, target.type
-        self.index = Index((high - low) // unit + 1, target.history, target.salt)
-        self.always = self.index.size > 1
-
-    def array(self, state: State) -> pa.Array:
-        return numeric(self.low + self.index(state) * self.unit, self.type)
-
-
-class FloatRange(Draws):
-    """Numbers with two decimals from low to high: short texts, on which all algorithms for printing floats agree."""
-
-    def __init__(self, low: float, high: float, target: Target) -> None:
-        self.low, self.type = round(low * 100), target.type
-        self.index = Index(max(round(high * 100) - self.low + 1, 1), target.history, target.salt)
-        self.always = self.index.size > 1
-
-    def array(self, state: State) -> pa.Array:
-        hundredths = (self.low + self.index(state)).astype(np.float64) / 100
-        return pa.array(hundredths.astype(self.type.to_pandas_dtype()), self.type)
 
 
 def check(check: ColumnCheck, ends: tuple[str, str]) -> None:
@@ -74,13 +47,18 @@ def draw(target: Target, ends: tuple[str, str]) -> Draws:
     type = target.type
     low, high = ends_of(target.literals(ends), target.field.type, target.source)
     if pa.types.is_floating(type):
-        return FloatRange(low, high, target)
+        # two decimals: short texts, on which all algorithms for printing floats agree
+        first = round(low * 100)
+        count = max(round(high * 100) - first + 1, 1)
+        dtype = type.to_pandas_dtype()
+        return OfIndex(target, count, lambda index: pa.array(((first + index) / 100).astype(dtype), type))
     unit = 1
     if pa.types.is_timestamp(type) or pa.types.is_duration(type):
         unit = target.source.unit_us(target.field.type)
         if target.field.type.name == "date" and ":" not in "".join(ends):
             unit = max(unit, US_PER_DAY)  # a date may have a time of day, which a range does not set
-    return Range(int(low), int(high), unit, target)
+    lowest = int(low)
+    return OfIndex(target, (int(high) - lowest) // unit + 1, lambda index: numeric(lowest + index * unit, type))
 
 
 GENERATOR = Generator(

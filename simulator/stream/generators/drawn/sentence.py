@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field
 
 from simulator.stream.generators.columns import Target
-from simulator.stream.generators.drawn.choices import Weighted
+from simulator.stream.generators.drawn.choices import weighted
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
@@ -74,7 +74,7 @@ def check(check: ColumnCheck, templates: list[str]) -> None:
 
 def draw(target: Target, templates: list[str]) -> Draws:
     sentences = expanded(templates_of(templates))
-    return Weighted(target.literals(sentences), list(sentences.values()), target)
+    return weighted(target.literals(sentences), list(sentences.values()), target)
 
 
 GENERATOR = Generator(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Final
 
-import pyarrow as pa
 from pydantic import Field
 
-from simulator.stream.engine.history import State
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
-from simulator.stream.generators.index import draws
+from simulator.stream.generators.sampled import OfBits
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Span, Strict
 from simulator.values import texts
@@ -36,19 +34,6 @@ class TextArguments(Strict):
         return list(dict.fromkeys(texts.ALPHABETS.get(self.alphabet, self.alphabet)))
 
 
-class Texts(Draws):
-    def __init__(self, text: TextArguments, target: Target) -> None:
-        self.low, self.high = text.length
-        self.alphabet, self.history, self.salt = text.alphabet, target.history, target.salt
-        # a chance of one in 2^64 is as good as a promise
-        self.always = self.low * math.log2(len(text.characters)) >= 64
-        self.most_bytes = self.high * max(len(character.encode()) for character in text.characters)
-
-    def array(self, state: State) -> pa.Array:
-        drawn = draws(state, self.history, self.salt)
-        return texts.text(drawn, self.low + below(mix(drawn), self.high - self.low + 1), self.alphabet)
-
-
 def check(check: ColumnCheck, text: TextArguments) -> None:
     low, high = text.length
     check.room(high, "length")
@@ -59,7 +44,14 @@ def check(check: ColumnCheck, text: TextArguments) -> None:
 
 
 def draw(target: Target, text: TextArguments) -> Draws:
-    return Texts(text, target)
+    low, high = text.length
+    return OfBits(
+        target,
+        lambda drawn: texts.text(drawn, low + below(mix(drawn), high - low + 1), text.alphabet),
+        # a chance of one in 2^64 is as good as a promise
+        always=low * math.log2(len(text.characters)) >= 64,
+        most_bytes=high * max(len(character.encode()) for character in text.characters),
+    )
 
 
 GENERATOR = Generator(
