@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator.model import ROW_KINDS, Kind
 from simulator.stream import MOST_IN_FULL
+from simulator.stream.engine.history import expanded
 from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.stream.practice import lines as practice_lines
 from simulator.stream.practice import practice
@@ -33,8 +34,7 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
     turn, statement = np.nonzero(present.T)
     tick, rows = structure.tick[statement, turn], structure.rows[statement, turn]
     group = np.repeat(compiled.group[tick], rows)
-    at = np.arange(len(group))  # the number of each change in the stream
-    row = at - np.repeat(np.cumsum(rows) - rows, rows)
+    _, row = expanded(rows)
     life = compiled.ticks.life(structure.cohort[turn], structure.slot[turn], structure.cycle[turn], tick)
     gaps_us = np.diff(commits)
     tables = []
@@ -57,7 +57,7 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
                     for kind in ROW_KINDS
                     if kind is not Kind.READ
                 },
-                **_repeats(names, at[table_changes]),
+                **_repeats(names, table_changes),
             }
         )
     return {
@@ -100,13 +100,13 @@ def _alive(stream: ChangeStream) -> list[int]:
     return [alive[name] for name in stream.compiled.names]
 
 
-def _repeats(names: Any, at: Any) -> dict[str, Any]:
-    """Counts changes of the same rows: `names` in stream order, `at` the number of each change in the stream."""
+def _repeats(names: Any, numbers: Any) -> dict[str, Any]:
+    """Counts changes of the same rows: `names` in stream order, `numbers` those of the changes in the stream."""
     if not len(names):
         return {}
     order = np.argsort(names, kind="stable")
     repeats = names[order][1:] == names[order][:-1]
-    gaps = np.diff(at[order])[repeats]
+    gaps = np.diff(numbers[order])[repeats]
     _, counts = np.unique(names, return_counts=True)
     window = min(WINDOW, len(names))
     complete = len(names) // window * window

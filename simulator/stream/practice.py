@@ -13,7 +13,7 @@ from simulator.model import INSERT
 from simulator.stream.engine.alive import states
 from simulator.stream.engine.block import SnapshotPart
 from simulator.stream.engine.compiled import Compiled
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import State, expanded
 from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.stream.generators.columns import CompiledColumn
 from simulator.stream.generators.computed.of import Looked
@@ -57,21 +57,9 @@ def practice(stream: ChangeStream, structure: Structure) -> dict[str, Any]:
 def _inserted(compiled: Compiled, structure: Structure, table: int) -> State:
     """Rows of a table, as they are inserted."""
     inserts = (structure.tick >= 0) & (compiled.group[structure.tick] == table * 4 + INSERT)
-    statement, turn = (found[:MOST_ROWS] for found in np.nonzero(inserts))
-    counts = structure.rows[statement, turn]
-    owner = np.repeat(np.arange(len(turn)), counts)[:MOST_ROWS]
-    row = (np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts))[:MOST_ROWS]
-    statement, turn = statement[owner], turn[owner]
-    return State(
-        compiled.ticks,
-        compiled.names[table],
-        cohort=structure.cohort[turn],
-        slot=structure.slot[turn],
-        cycle=structure.cycle[turn],
-        tick=structure.tick[statement, turn],
-        row=row,
-        turn=structure.turns[turn],
-    )
+    statement, turn = (indexes[:MOST_ROWS] for indexes in np.nonzero(inserts))
+    owner, row = (numbers[:MOST_ROWS] for numbers in expanded(structure.rows[statement, turn]))
+    return structure.state(compiled.ticks, compiled.names[table], statement[owner], turn[owner], row)
 
 
 def _lifetimes(stream: ChangeStream, name: str, rows: State) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator.stream.engine.block import SnapshotPart
 from simulator.stream.engine.compiled import Compiled
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import EntityRows, State
 from simulator.stream.engine.program import Member, Program
 from simulator.values.draw import Ints
 
@@ -54,17 +54,7 @@ def states(compiled: Compiled, part: SnapshotPart, turn: int) -> State:
     slot, cycle, tick = _earlier(compiled, part, turn) if part.passes else _now(compiled, part, turn)
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
     counts = compiled.ticks.row_count(member.table, slot, tick)
-    owner = np.repeat(np.arange(len(slot)), counts)
-    row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    return State(
-        compiled.ticks,
-        member.table,
-        cohort=cohort[owner],
-        slot=slot[owner],
-        cycle=cycle[owner],
-        tick=tick[owner],
-        row=row,
-    )
+    return EntityRows(State(compiled.ticks, member.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=counts))
 
 
 def _of(compiled: Compiled, part: SnapshotPart) -> tuple[Program, Member]:

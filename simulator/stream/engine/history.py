@@ -230,11 +230,6 @@ class State:
     def __len__(self) -> int:
         return len(self.slot)
 
-    def of_owners(self, owner: Ints, row: Ints) -> State:
-        """Rows of entities, each of which this state has once: `owner` is the index of each row's entity. What depends
-        on the entity alone, such as turns, is computed once for it."""
-        return _OfOwners(self, owner, row)
-
     def take(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows."""
         part = State(
@@ -357,22 +352,35 @@ class State:
         )
 
 
-class _OfOwners(State):
-    """Rows of the entities of another state."""
+def expanded(counts: Ints) -> tuple[Ints, Ints]:
+    """Of the rows that entities have: the index of each row's entity, and the row's number in it.
 
-    def __init__(self, owners: State, owner: Ints, row: Ints) -> None:
+    >>> [numbers.tolist() for numbers in expanded(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    row = np.arange(int(counts.sum()), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(np.arange(len(counts)), counts), row
+
+
+class EntityRows(State):
+    """Rows of entities: those of `entities` have as many as their `row` says; `owner` is the index of each row's
+    entity. What depends on the entity alone, such as turns, is computed once for it."""
+
+    def __init__(self, entities: State) -> None:
+        self._entities = entities
+        self.owner, row = expanded(entities.row)
+        owner = self.owner
         super().__init__(
-            owners.ticks,
-            owners.table,
-            cohort=owners.cohort[owner],
-            slot=owners.slot[owner],
-            cycle=owners.cycle[owner],
-            tick=owners.tick[owner],
+            entities.ticks,
+            entities.table,
+            cohort=entities.cohort[owner],
+            slot=entities.slot[owner],
+            cycle=entities.cycle[owner],
+            tick=entities.tick[owner],
             row=row,
         )
-        self._owners, self._owner = owners, owner
 
     def turns(self, history: History) -> Ints:
         if history not in self._turns:
-            self._turns[history] = self._owners.turns(history)[self._owner]
+            self._turns[history] = self._entities.turns(history)[self.owner]
         return self._turns[history]

@@ -30,7 +30,7 @@ from simulator.order import BEFORE_ROWS, STEP, heartbeats, schema_change
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import Compiled, Version
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import State, Ticks, expanded
 from simulator.stream.generators.arrays import without_pool
 from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
@@ -65,6 +65,19 @@ class Structure:
         """Row changes of each turn."""
         total: Ints = self.rows.sum(axis=0)
         return total
+
+    def state(self, ticks: Ticks, table: str, statement: Ints, turn: Ints, row: Ints) -> State:
+        """The rows of a table after statements of turns; `turn` are indexes of the turns here."""
+        return State(
+            ticks,
+            table,
+            cohort=self.cohort[turn],
+            slot=self.slot[turn],
+            cycle=self.cycle[turn],
+            tick=self.tick[statement, turn],
+            row=row,
+            turn=self.turns[turn],
+        )
 
 
 class ChangeStream(Stream):
@@ -160,64 +173,55 @@ class ChangeStream(Stream):
 
     def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
         """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
-        what = self.structure(first, stop)
-        changes = what.changes
-        transactions = number, begins, lengths = self.timeline.transactions(what.turns)
-        txn = self._txn(what.turns, number)
+        structure = self.structure(first, stop)
+        changes = structure.changes
+        transactions = number, begins, lengths = self.timeline.transactions(structure.turns)
+        txn = self._txn(structure.turns, number)
         event_ms = self.timeline.commits_us(transactions) // 1000
         statement_ms = None
         if self.timeline.durations and self.source.logs_statement_times:
-            statement_ms = self.timeline.statement_us(what.turns) // 1000
-        in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
+            statement_ms = self.timeline.statement_us(structure.turns) // 1000
+        in_second = self._in_second(structure.turns, event_ms, self.compiled.statements_a_turn)
         txn_in_second = in_second[begins - first] if self.source.log.one_a_transaction else None
         done = np.cumsum(changes)
         before = done - changes  # row changes before the turn
         before_txn = before[begins - first]
         size = done[begins - first + lengths - 1] - before_txn
-        ordinal = np.cumsum(what.rows, axis=0) - what.rows  # row changes of the turn before the statement
+        ordinal = np.cumsum(structure.rows, axis=0) - structure.rows  # row changes of the turn before the statement
 
         batches: list[ChangeBatch] = []
         # turn-major order is stream order; sorting few different numbers of 16 bits is as quick as counting them
-        group = np.where(what.tick >= 0, self.compiled.group[what.tick], -1).T.ravel()
+        group = np.where(structure.tick >= 0, self.compiled.group[structure.tick], -1).T.ravel()
         group = group.astype(np.min_scalar_type(-1 - int(group.max(initial=0))))
         order = np.argsort(group, kind="stable")
         cuts = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
         for start, end in pairwise(cuts.tolist()):
             which = int(group[order[start]])
-            turn, statement = np.divmod(order[start:end], len(what.tick))
-            rows = what.rows[statement, turn]
-            if not (rows == 1).all():
-                row = np.arange(int(rows.sum()), dtype=np.int64) - np.repeat(np.cumsum(rows) - rows, rows)
-                turn, statement = np.repeat(turn, rows), np.repeat(statement, rows)
-            else:
+            turn, statement = np.divmod(order[start:end], len(structure.tick))
+            rows = structure.rows[statement, turn]
+            if (rows == 1).all():
                 row = np.zeros(len(turn), dtype=np.int64)
+            else:
+                owner, row = expanded(rows)
+                turn, statement = turn[owner], statement[owner]
             at = ordinal[statement, turn] + row
             envelope = Envelope(
                 phase=1,
-                turn=what.turns[turn],
+                turn=structure.turns[turn],
                 ordinal=STEP * at,
                 statement=statement,
                 txn=txn[turn],
                 seq=before[turn] - before_txn[turn] + at + 1,
                 size=size[turn],
-                offset=self._offset(what.turns[turn], STEP * at),
+                offset=self._offset(structure.turns[turn], STEP * at),
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
                 in_second=in_second[turn] + STEP * at,
                 txn_in_second=None if txn_in_second is None else txn_in_second[turn],
                 statement_ms=None if statement_ms is None else statement_ms[turn],
             )
-            state = State(
-                self.compiled.ticks,
-                self.compiled.names[which // 4],
-                cohort=what.cohort[turn],
-                slot=what.slot[turn],
-                cycle=what.cycle[turn],
-                tick=what.tick[statement, turn],
-                row=row,
-                turn=what.turns[turn],
-            )
-            batches += self._batches(Kind(int(which) % 4), envelope, state, needed)
+            state = structure.state(self.compiled.ticks, self.compiled.names[which // 4], statement, turn, row)
+            batches += self._batches(Kind(which % 4), envelope, state, needed)
         changes_of_all = int(done[-1]) if len(done) else 0
         return Block(first, stop - first, self.as_logged(batches), tuple(self._events(first, stop)), changes_of_all)
 
@@ -226,9 +230,9 @@ class ChangeStream(Stream):
         numbers: Ints = self.compiled.first_txn + number + np.searchsorted(self.compiled.ddl_turns, turns, side="right")
         return numbers
 
-    def _in_second(self, turns: Ints, event_ms: Ints, number: int, *, follow: bool = True) -> Ints:
+    def _in_second(self, turns: Ints, event_ms: Ints, number: Ints | int, *, follow: bool = True) -> Ints:
         """`Envelope.in_second` of entry `number` of each turn: statements come first, then rows in steps of two."""
-        numbers = np.full(len(turns), number, dtype=np.int64)
+        numbers = np.broadcast_to(np.asarray(number, dtype=np.int64), turns.shape)
         return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride, follow=follow)
 
     def _offset(self, turn: Ints, ordinal: Ints) -> Ints:
@@ -295,32 +299,23 @@ class ChangeStream(Stream):
 
     def _events(self, first: int, stop: int) -> list[Event]:
         """Heartbeats and schema changes before transactions of these turns, in stream order."""
-        events: list[Event] = list(self._heartbeats(first, stop))
-        for i, (turn, change) in enumerate(self.compiled.ddl):
-            if first <= turn < stop:
-                ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
-                order = schema_change(turn, i)
-                transaction, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
-                txn = self.compiled.first_txn + int(transaction[0]) + i
-                offset = int(self._offset(np.array([turn], dtype=np.int64), np.array([order.ordinal]))[0])
-                earlier = sum(1 for other, _ in self.compiled.ddl[:i] if other == turn)
-                at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
-                events.append(
-                    SchemaChange(
-                        order,
-                        txn,
-                        offset,
-                        ms,
-                        ms + WRITE_LAG_MS,
-                        change.kind,
-                        change.database,
-                        change.before,
-                        change.after,
-                        change.sql,
-                        in_second=int(self._in_second(at, commit, earlier)[0]),
-                    )
-                )
+        events = [*self._heartbeats(first, stop), *self._schema_changes(first, stop)]
         return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))
+
+    def _schema_changes(self, first: int, stop: int) -> Iterator[Event]:
+        numbers = np.arange(*np.searchsorted(self.compiled.ddl_turns, [first, stop]))
+        turns = self.compiled.ddl_turns[numbers]
+        event_ms = self.timeline.commit_us(turns) // 1000
+        txn = self.compiled.first_txn + self.timeline.transactions(turns)[0] + numbers
+        statements = numbers - np.searchsorted(self.compiled.ddl_turns, turns)  # of each turn, from 0
+        in_second = self._in_second(turns, event_ms, statements, follow=False)
+        orders = [schema_change(turn, number) for turn, number in zip(turns.tolist(), numbers.tolist(), strict=True)]
+        offsets = self._offset(turns, np.array([order.ordinal for order in orders], dtype=np.int64))
+        columns = (numbers, txn, offsets, event_ms, in_second)
+        for order, (number, transaction, offset, ms, within) in zip(orders, np.array(columns).T.tolist(), strict=True):
+            change = self.compiled.ddl[number][1]
+            ddl = (change.kind, change.database, change.before, change.after, change.sql)
+            yield SchemaChange(order, transaction, offset, ms, ms + WRITE_LAG_MS, *ddl, in_second=within)
 
     def _heartbeats(self, first: int, stop: int) -> Iterator[Heartbeat]:
         """Heartbeats before the schema changes and rows of their turns; the transaction that follows is theirs."""

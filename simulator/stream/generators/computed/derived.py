@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field as Rule
 
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import EntityRows, State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.computed import expressions
@@ -35,17 +35,18 @@ class Derived(Draws):
 
     def array(self, state: State) -> pa.Array:
         written = state.written(self.history)
-        expanded: dict[str, tuple[Ints, State]] = {}
+        expanded: dict[str, EntityRows] = {}
 
         def members(table: str) -> tuple[Ints, int]:
-            owner, rows = expanded.setdefault(table, self._members(state, table, written.cycle, written.tick))
-            return owner, len(rows)
+            if table not in expanded:
+                expanded[table] = self._members(state, table, written.cycle, written.tick)
+            return expanded[table].owner, len(expanded[table])
 
         def column(table: str | None, name: str) -> pa.Array:
             if table is None or table == self.table:
                 return self.columns.column(self.table, name).array(state.at(self.table, written, state.row))
             if table in expanded:
-                return self.columns.column(table, name).array(expanded[table][1])
+                return self.columns.column(table, name).array(expanded[table])
             single = np.zeros(len(state), dtype=np.int64)
             return self.columns.column(table, name).array(state.at(table, written, single))
 
@@ -55,8 +56,8 @@ class Derived(Draws):
         value = expressions.evaluate(self.tree, scope)
         return numeric(value.at(self.type.scale if pa.types.is_decimal(self.type) else 0), self.type)
 
-    def _members(self, state: State, table: str, cycle: Ints, tick: Ints) -> tuple[Ints, State]:
-        """The entities' rows of a table that exist after the tick: whose each is, and their states."""
+    def _members(self, state: State, table: str, cycle: Ints, tick: Ints) -> EntityRows:
+        """The entities' rows of a table that exist after the tick."""
         ticks = self.columns.ticks
         counts = np.zeros(len(state), dtype=np.int64)
         for p in np.unique(ticks.program[tick]):
@@ -67,10 +68,7 @@ class Derived(Draws):
             rows = ticks.row_count(table, state.slot[indices], tick[indices])
             alive = program.has_rows[table][tick[indices] - ticks.first[p]]
             counts[indices] = rows * alive
-        owner = np.repeat(np.arange(len(state)), counts)
-        row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-        entities = State(ticks, table, cohort=state.cohort, slot=state.slot, cycle=cycle, tick=tick, row=counts)
-        return owner, entities.of_owners(owner, row)
+        return EntityRows(State(ticks, table, cohort=state.cohort, slot=state.slot, cycle=cycle, tick=tick, row=counts))
 
 
 class _Walk:
