@@ -243,6 +243,10 @@ def _check_distinct(check: ColumnCheck, reference: Reference, name: str) -> None
         check.reads(table, name)
 
 
+def draw(target: Target, reference: Reference) -> Draws:
+    return References(target, reference)
+
+
 GENERATOR = Generator(
     name="references",
     doc="the key of a row of another `table` (or its name alone) that is there by then and is deleted only after this "
@@ -252,5 +256,5 @@ GENERATOR = Generator(
     example="{type: int64, values: {references: {table: products, skew: 2}}}",
     arguments=Annotated[Reference, BeforeValidator(_word), WORD],
     check=check,
-    draw=References,
+    draw=draw,
 )

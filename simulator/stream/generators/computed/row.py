@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import NUMBERS, Generator
 
@@ -18,6 +19,10 @@ class RowNumbers(Draws):
         return numeric(state.row + 1, self.type)
 
 
+def draw(target: Target, arguments: bool) -> Draws:
+    return RowNumbers(target.carrier)
+
+
 GENERATOR = Generator(
     name="row",
     doc="the row's number in its entity, from 1: the line number of an order",
@@ -25,5 +30,5 @@ GENERATOR = Generator(
     alone=True,
     fits=(*NUMBERS, "text"),
     leaf=True,
-    draw=lambda target, arguments: RowNumbers(target.carrier),
+    draw=draw,
 )

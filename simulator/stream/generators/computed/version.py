@@ -21,6 +21,10 @@ class Versions(Draws):
         return numeric(state.changes(self.history) + 1, self.type)
 
 
+def draw(target: Target, arguments: bool) -> Draws:
+    return Versions(target)
+
+
 GENERATOR = Generator(
     name="version",
     doc="how often the column was set: 1, 2, 3 …",
@@ -28,5 +32,5 @@ GENERATOR = Generator(
     alone=True,
     fits=(*NUMBERS, "text"),
     leaf=True,
-    draw=lambda target, arguments: Versions(target),
+    draw=draw,
 )

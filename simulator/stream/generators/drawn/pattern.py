@@ -47,6 +47,10 @@ class Codes(Draws):
         return pa.Array.from_buffers(codes.type, len(codes), [None, ends, pa.py_buffer(written)])
 
 
+def draw(target: Target, shape: str) -> Draws:
+    return Codes(target, shape)
+
+
 GENERATOR = Generator(
     name="pattern",
     doc="`#` becomes a digit, `?` a capital letter, `*` either; all else stands for itself",
@@ -55,5 +59,5 @@ GENERATOR = Generator(
     fits=("text",),
     leaf=True,
     check=lambda check, shape: check.room(len(shape)),
-    draw=Codes,
+    draw=draw,
 )

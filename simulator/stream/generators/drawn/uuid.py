@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.sampled import OfBits
 from simulator.values import texts
+
+
+def draw(target: Target, arguments: bool) -> Draws:
+    return OfBits(target, texts.uuid, always=True, most_bytes=36)
+
 
 GENERATOR = Generator(
     name="uuid",
@@ -15,5 +22,5 @@ GENERATOR = Generator(
     unique=True,
     leaf=True,
     check=lambda check, arguments: check.room(36),
-    draw=lambda target, arguments: OfBits(target, texts.uuid, always=True, most_bytes=36),
+    draw=draw,
 )
