@@ -15,7 +15,7 @@ from delivery_model import PARTITIONS, Answer, Killed, Life, Machine, job
 
 from simulator.batch import MessageBatch
 from simulator.delivery.router import parse_route
-from simulator.errors import SimulatorError
+from simulator.errors import SimulatorError, UsageError
 from simulator.model import OrderKey
 from simulator.native.program import ARROW
 from simulator.run import bookmark
@@ -53,6 +53,9 @@ class FakeSink(Sink):
 
     def partitions(self, topic: str) -> int:
         return PARTITIONS
+
+    def most_arrived(self, topic: str) -> Sequence[float]:
+        return [len(self._broker.held[topic, number]) for number in range(PARTITIONS)]
 
     def _store(self, messages: Sequence[tuple[Place, bytes]]) -> None:
         for place, value in messages:
@@ -280,6 +283,15 @@ class Fakes(Machine):
         for path in (self.folder / "run files").glob("*"):
             state = path.stat()
             os.truncate(path, min(state.st_size, self.on_disk.get(state.st_ino, 0)))
+
+    def make_again(self, place: Place, mark: bookmark.Bookmark) -> None:
+        if self.kind == "files":
+            return
+        messages = self.broker.held[place]
+        self.broker.held[place] = messages[: mark.arrived[place] - 1]
+        with pytest.raises(UsageError, match="it was deleted since, or the broker has lost messages"):
+            self.live("run", Life())
+        self.broker.held[place] = messages
 
     def held(self, name: str, place: Place) -> Sequence[bytes]:
         if self.kind != "files":

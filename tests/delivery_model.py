@@ -88,7 +88,8 @@ class Life:
 
 
 CROSSINGS: Final = (
-    "nothing", "another run", "another command", "a second process", "a shorter limit", "a changed file"
+    "nothing", "another run", "another command", "a second process", "a shorter limit", "a changed file",
+    "a topic made again",
 )  # fmt: skip
 ANSWERS: Final = st.builds(
     Answer,
@@ -294,8 +295,13 @@ class Machine(ABC):
                     patch.setattr(bookmark, "LOCK_SECS", 0.0)
                     with pytest.raises(UsageError, match="another run that is not over"):
                         Resumed(self.folder / "run", self.identity("run"))
+            case "a topic made again" if mark is not None and mark.arrived:
+                self.make_again(min(mark.arrived), mark)
             case "a changed file" if mark is not None and any(state.size for state in mark.files.values()):
                 self.change(next(name for name, state in sorted(mark.files.items()) if state.size), mark)
+
+    def make_again(self, place: Place, mark: bookmark.Bookmark) -> None:  # noqa: B027 - brokers could not undo it
+        """A partition that has fewer messages than had arrived there is refused, and put back."""
 
     def change(self, name: str, mark: bookmark.Bookmark) -> None:
         """A file that is too short is refused, and put back."""

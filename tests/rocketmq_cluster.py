@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
-Answer: TypeAlias = tuple[int, str, bytes] | None  # code, remark, body; None: the connection is closed instead
-SUCCESS, TOPIC_ROUTE, CLUSTER_INFO, SENDS = 0, 105, 106, (310, 320)
+# Code, remark, body and perhaps further fields of the header; None: the connection is closed instead.
+Answer: TypeAlias = tuple[int, str, bytes] | tuple[int, str, bytes, dict[str, str]] | None
+SUCCESS, BROKER_STATE, MAX_OFFSET, MIN_OFFSET, TOPIC_ROUTE, CLUSTER_INFO, SENDS = 0, 28, 30, 31, 105, 106, (310, 320)
 
 
 class Cluster:
-    """Every topic has `queues[broker]` queues at each broker; `stored` counts requests by broker and its queue.
+    """Every topic has `queues[broker]` queues at each broker; `stored` counts requests by broker and its queue, each
+    with one message. `behind` is how often brokers say that their queues do not have them yet.
 
     `refusal` is what brokers answer to each message instead, `answers` what they answer to the next requests that they
     store; `more` are further members of a topic's route, and `first` is what the name server answers to the next
@@ -32,6 +34,7 @@ class Cluster:
         self.refusal: Answer = None
         self.first: list[Answer] = []
         self.answers: list[Answer] = []
+        self.behind = 0
         self.names = stack.enter_context(server(self._name_server))
 
     def start(self, broker: str, queues: int) -> None:
@@ -42,6 +45,14 @@ class Cluster:
                 self.stored[broker, int(fields["e"])] += 1
                 if self.answers:
                     return self.answers.pop(0)
+            if code == BROKER_STATE:
+                self.behind = max(0, self.behind - 1)
+                return SUCCESS, "", json.dumps({"table": {"dispatchBehindBytes": str(self.behind)}}).encode()
+            if code == MAX_OFFSET:
+                count = 0 if self.behind else self.stored[broker, int(fields["queueId"])]
+                return SUCCESS, "", b"", {"offset": str(count)}
+            if code == MIN_OFFSET:
+                return SUCCESS, "", b"", {"offset": "0"}
             return SUCCESS, "", b""
 
         self.brokers[broker], self.queues[broker] = self._stack.enter_context(server(answer)), queues
@@ -78,11 +89,11 @@ def server(answer: Callable[[int, dict[str, str]], Answer]) -> Iterator[str]:
                 answered = answer(request["code"], fields)
                 if answered is None:
                     return
-                code, remark, body = answered
+                code, remark, body, *more = answered
                 header = json.dumps(
                     {
                         "code": code,
-                        "extFields": {"msgId": "0", "queueId": fields.get("e", "0"), "queueOffset": "0"},
+                        "extFields": {"msgId": "0", "queueId": fields.get("e", "0"), "queueOffset": "0", **dict(*more)},
                         "flag": 1,
                         "language": "JAVA",
                         "opaque": request["opaque"],

@@ -24,7 +24,7 @@ from simulator.output import sync_folder
 from simulator.sinks.ledger import Place, Position
 from simulator.sinks.sink import FileState
 
-VERSION: Final = 2
+VERSION: Final = 3
 # Seconds to wait for the lock: the workers of a killed run hold it until they notice its end.
 LOCK_SECS: Final = 5.0
 
@@ -35,9 +35,9 @@ class Bookmark:
 
     `identity` holds what must not change, `settings` the part of it that only the open sink knows; `run_id` identifies
     the run at its destination. `partitions` is the partition count of each topic used so far, `files` the state of each
-    file at this position, `sent` the last order key that may have been sent. `repeated` counts messages that may have
-    been sent twice, `seconds` the time spent sending turns, both over all parts of the run; `parts` are the records of
-    the earlier parts and of the current one so far.
+    file at this position, `sent` the last order key that may have been sent. `arrived` counts messages that were
+    acknowledged, `repeated` those that may have been sent twice, `seconds` the time spent sending turns, all over all
+    parts of the run; `parts` are the records of the earlier parts and of the current one so far.
     """
 
     identity: Mapping[str, str]
@@ -45,6 +45,7 @@ class Bookmark:
     sent: OrderKey | None = None
     partitions: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, FileState] = field(default_factory=dict)
+    arrived: Mapping[Place, int] = field(default_factory=dict)
     repeated: Mapping[Place, int] = field(default_factory=dict)
     parts: Sequence[dict[str, Any]] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -91,6 +92,7 @@ def read(file: Path) -> Bookmark | None:
                     name: FileState(_whole(state["size"]), _text(state["tail"]))
                     for name, state in _mapping(facts, "files", dict).items()
                 },
+                arrived=dict(_places(facts, "arrived", _whole)),
                 repeated=dict(_places(facts, "repeated", _whole)),
                 parts=[part for part in _list(facts["parts"]) if isinstance(part, dict) or _damaged("parts")],
                 settings=_mapping(facts, "settings", str),
@@ -119,6 +121,7 @@ def write(file: Path, mark: Bookmark) -> None:
         "sent": mark.sent and _numbers(mark.sent),
         "partitions": mark.partitions,
         "files": {name: {"size": state.size, "tail": state.tail} for name, state in sorted(mark.files.items())},
+        "arrived": [[*place, count] for place, count in sorted(mark.arrived.items())],
         "repeated": [[*place, count] for place, count in sorted(mark.repeated.items())],
         "parts": mark.parts,
         "seconds": mark.seconds,

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
-from simulator.errors import SimulatorError, UsageError
+from simulator.errors import SimulatorError, UsageError, counted
 from simulator.model import OrderKey
 from simulator.order import following
 from simulator.run import bookmark
@@ -79,7 +79,7 @@ class Resumed:
             self._mark = replace(self._mark, settings=settings)
         else:
             bookmark.check(self.file, self.before.settings, settings)
-            self._check_topics(sink)
+            self._check_arrived(sink)
         if self.before.files:  # files are truncated to the position
             self.before = replace(self.before, sent=None)
         stored = sink.stored(self._mark.run_id, self._mark.partitions)
@@ -97,14 +97,16 @@ class Resumed:
         self.before = replace(self.before, position=position, sent=None)
         self._mark = replace(self._mark, position=position, sent=None)
 
-    def _check_topics(self, sink: Sink) -> None:
-        """Raises UsageError if a topic was deleted since messages arrived there: nobody would send these again."""
-        partitions = {topic: partition for topic, partition in sorted(self.before.position.acknowledged, reverse=True)}
-        for topic, partition in sorted(partitions.items()):
-            if sink.is_new(topic, partition):
+    def _check_arrived(self, sink: Sink) -> None:
+        """Raises UsageError if messages that had arrived are gone: nobody would send them again."""
+        most = {topic: sink.most_arrived(topic) for topic in {topic for topic, _ in self.before.arrived}}
+        for (topic, partition), count in sorted(self.before.arrived.items()):
+            counts = most[topic]
+            if counts is not None and (partition >= len(counts) or counts[partition] < count):
                 raise UsageError(
-                    f"--resume {self.file}: messages had arrived at topic {topic!r}, partition {partition}, and now"
-                    " there are none: it was deleted; begin anew with another resume file."
+                    f"--resume {self.file}: {counted(count, 'message')} had arrived at topic {topic!r}, partition"
+                    f" {partition}, and it cannot have as many now: it was deleted since, or the broker has lost"
+                    " messages; begin anew with another resume file."
                 )
 
     @property
@@ -192,6 +194,7 @@ class Resumed:
             self._mark = replace(
                 self._mark,
                 position=bookmark.merged(self.before.position, sink.ledger.position()),
+                arrived=Counter(self.before.arrived) + sink.ledger.arrived,
                 files={**self._mark.files, **sink.files()},
                 parts=[*self.before.parts, *([] if self.part is None else [self.part()])],
                 seconds=round(self.seconds(), 3),

@@ -150,6 +150,11 @@ class _Account:
         return self.parcels[0].order_key(self.done) if self.parcels else None
 
     @property
+    def delivered(self) -> int:
+        """Number of messages that have arrived."""
+        return self.done - bisect_left(self.failed, self.done)
+
+    @property
     def acknowledged(self) -> OrderKey | None:
         """Order key up to which every message has arrived."""
         if self.gap is not None:
@@ -309,6 +314,12 @@ class Ledger:
                 start = following(last)
             return Position(start, {place: key for place, a in accounts.items() if (key := a.acknowledged)})
 
+    @property
+    def arrived(self) -> Counter[Place]:
+        """Number of messages that have arrived, by topic and partition."""
+        with self._lock:
+            return Counter({place: account.delivered for place, account in self._accounts.items()})
+
     def progress(self) -> list[Progress]:
         """Progress of each partition, sorted by topic and partition."""
         with self._lock:
@@ -316,7 +327,7 @@ class Ledger:
                 Progress(
                     *place,
                     a.sent,
-                    a.done - bisect_left(a.failed, a.done),
+                    a.delivered,
                     len(a.failed),
                     a.first,
                     a.last,

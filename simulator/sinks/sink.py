@@ -84,10 +84,10 @@ class Sink(ABC):
         the run's position."""
         return "nowhere"
 
-    def is_new(self, topic: str, partition: int) -> bool:
-        """Whether no message can ever have arrived at this partition: it does not exist, or was created since and is
-        empty. False where the destination cannot tell. Creates nothing. Raises SinkError."""
-        return False
+    def most_arrived(self, topic: str) -> Sequence[float] | None:
+        """For each partition of a topic, the most messages that can have arrived there since it was created; none for a
+        topic that does not exist. None where the destination cannot tell. Creates nothing. Raises SinkError."""
+        return None
 
     def settings_of_places(self) -> Mapping[str, str]:
         """Settings outside of the URL that decide where messages go: a resumed run must have the same."""

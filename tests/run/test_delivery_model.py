@@ -102,6 +102,10 @@ def a_position_behind_the_end_is_taken(patch: Patch) -> None:
     patch.setattr(Resumed, "check_end", lambda resumed, plan: None)
 
 
+def what_arrived_is_not_looked_for(patch: Patch) -> None:
+    patch.setattr(Resumed, "_check_arrived", lambda resumed, sink: None)
+
+
 def what_is_sent_is_noted_afterwards(patch: Patch) -> None:
     sending, save = Resumed.sending, Resumed.save
 
@@ -141,6 +145,7 @@ BROKEN: Final[list[tuple[Callable[[Patch], None], Kind]]] = [
     (what_was_sent_again_is_counted_at_the_end, "acknowledged"),
     (only_the_last_life_is_counted, "acknowledged"),
     (a_position_behind_the_end_is_taken, "acknowledged"),
+    (what_arrived_is_not_looked_for, "acknowledged"),
     (what_is_sent_is_noted_afterwards, "acknowledged"),
     (what_was_sent_counts_as_arrived, "acknowledged"),
     (what_follows_a_failure_counts_as_complete, "acknowledged"),

@@ -154,6 +154,7 @@ def test_a_position_is_read_as_it_was_written(tmp_path: Path) -> None:
         OrderKey(1, 9, 4),
         {"topic": 4},
         {"topic-3.jsonl": FileState(77, "0a")},
+        {place: 8},
         {place: 5},
         [{"messages": 6}],
         {"partitioner": "murmur2"},

@@ -185,6 +185,7 @@ DAMAGED: Final[list[tuple[str, Any]]] = [
     ("files", {"dts-0.jsonl": 7}),
     ("files", {"dts-0.jsonl": {"size": -1, "tail": ""}}),
     ("files", {"dts-0.jsonl": {"size": 1}}),
+    ("arrived", [["dts", 0, 1.5]]),
     ("repeated", [["dts", 0, -1]]),
     ("parts", [3]),
     ("run", []),

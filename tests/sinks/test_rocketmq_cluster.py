@@ -52,6 +52,21 @@ def test_partitions_are_the_queues_of_all_brokers(cluster: Cluster, order: str |
     )
 
 
+def test_queues_end_where_the_index_has_caught_up(cluster: Cluster) -> None:
+    """A broker acknowledges before its queues have a message; each queue of every broker is asked. Then the topic is
+    deleted."""
+    cluster.start("broker-a", 2)
+    cluster.start("broker-b", 1)
+    with RocketmqSink(parse_url(f"rocketmq://{cluster.names}/t?client=native")) as sink:
+        for turn, partition in enumerate((0, 2, 2)):
+            sink.send(batch("t", [b"x"], None, [partition], first_turn=turn))
+        sink.flush()
+        cluster.behind = 3
+        assert sink.most_arrived("t") == [1, 0, 2]
+        cluster.first.append((17, "No topic route info in name server for the topic: t", b""))
+        assert sink.most_arrived("t") == []
+
+
 def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
     with server(lambda *_: (0, "", b"")) as gone:
         cluster.brokers["broker-a"], cluster.queues["broker-a"] = gone, 1

@@ -151,20 +151,20 @@ class Cluster:
         self._counts[topic] = len(leaders)
         return len(leaders)
 
-    def is_new(self, topic: str, partition: int) -> bool:
-        """Whether the partition's next message is its first; a topic with fewer partitions is not new. Retention
-        deletes messages, and not their offsets."""
+    def ends(self, topic: str) -> list[int]:
+        """The end offset of each partition; none: no such topic. Retention deletes messages, and not their offsets."""
         if (leaders := self._leaders(topic)) is None:
-            return True
-        if partition >= len(leaders):
-            return False
-        place = self.client.TopicPartition(topic, partition)
-        question = {place: self._new.OffsetSpec.latest()}
+            return []
         try:
-            answer = self.ask(lambda: self._admin.list_offsets(question, request_timeout=TOPIC_SECS)[place].result())
+            return self.ask(lambda: self._ends(topic, len(leaders)))
         except self.exception as error:
             raise SinkError(self._topic_error(topic, error)) from None
-        return bool(answer.offset == 0)
+
+    def _ends(self, topic: str, count: int) -> list[int]:
+        latest = self._new.OffsetSpec.latest()
+        asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
+        answers = self._admin.list_offsets(asked, request_timeout=TOPIC_SECS)
+        return [answers[partition].result().offset for partition in asked]
 
     def _leaders(self, topic: str) -> list[bool] | None:
         """Whether each partition has a leader; None: no such topic."""
@@ -211,11 +211,8 @@ class Cluster:
 
     def _answer(self, topic: str, count: int) -> bool:
         """Whether the leader of each partition answers a request for its last offset."""
-        latest = self._new.OffsetSpec.latest()
-        asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
         try:
-            for answer in self._admin.list_offsets(asked, request_timeout=TOPIC_SECS).values():
-                answer.result()
+            self._ends(topic, count)
         except self.exception:
             return False
         return True

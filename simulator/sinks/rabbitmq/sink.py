@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -98,13 +99,22 @@ class RabbitmqSink(Sink):
         self._topics.add(topic)
         return self.url.partitions or 1
 
-    def is_new(self, topic: str, partition: int) -> bool:
-        """Whether the queue that the URL declares does not exist; of another one nobody knows who reads it."""
+    def most_arrived(self, topic: str) -> Sequence[float] | None:
+        """Any number, if the queue that the URL declares exists: no queue knows how many it got before consumers took
+        them, nor whether it was declared again. Nobody knows who reads queues that others declare."""
         if not self.url.queue or "{tag}" in self.url.queue:
-            return False
-        queue = self.url.queue.replace("{topic}", topic) + ("" if self.url.partitions is None else f".{partition}")
+            return None
+        queue = self.url.queue.replace("{topic}", topic)
         with self._lock:
-            return not self.broker.has_queue(self._connection.blocking, _short(queue))
+            return [
+                math.inf if self.broker.has_queue(self._connection.blocking, _short(queue + suffix)) else 0
+                for suffix in self._suffixes
+            ]
+
+    @property
+    def _suffixes(self) -> Sequence[str]:
+        """What names of queues and routing keys have behind them, by partition."""
+        return [""] if self.url.partitions is None else [f".{number}" for number in range(self.url.partitions)]
 
     @property
     def trouble(self) -> str | None:
@@ -185,7 +195,7 @@ class RabbitmqSink(Sink):
             routing_key = queue
         if (queue, routing_key) not in self._declared:
             if url.queue or not url.exchange:
-                for suffix in [""] if url.partitions is None else [f".{n}" for n in range(url.partitions)]:
+                for suffix in self._suffixes:
                     self._declare(_short(queue + suffix), _short(routing_key + suffix))
             self._declared.add((queue, routing_key))
         return _short(routing_key)

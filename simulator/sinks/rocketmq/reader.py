@@ -5,43 +5,27 @@ Messages are pulled by their offsets, and no offset of a consumer group is store
 
 from __future__ import annotations
 
-import itertools
 import struct
 import time
 import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from simulator.errors import SinkError, UsageError
 from simulator.sinks.reading import HEADERS, PartitionReader, Place
+from simulator.sinks.rocketmq.brokers import PATIENCE_SECS, WAIT_SECS, Brokers
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.message import NAME_END, VALUE_END
-from simulator.sinks.rocketmq.remoting import (
-    BROKER_STATE,
-    BUSY,
-    MAX_OFFSET,
-    MIN_OFFSET,
-    NO_MESSAGE,
-    PULL,
-    PULL_AGAIN,
-    Connection,
-    Refusal,
-    json_of,
-    words,
-)
+from simulator.sinks.rocketmq.remoting import NO_MESSAGE, PULL, PULL_AGAIN, Refusal
 from simulator.sinks.rocketmq.url import RocketmqUrl
 
 SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("tag", pa.string()), ("headers", HEADERS)])
 # Messages of a pull; a broker gives fewer (`maxTransferCountOnMessageInMemory`: 32).
 AT_ONCE: Final = 2_000
-# The longest wait for a broker that is busy or away, and for its queues to reach the end of its log.
-PATIENCE_SECS: Final = 60.0
-WAIT_SECS: Final = 0.05
 # Properties of clients and brokers (MessageConst.java); the others are the message's headers.
 SYSTEM: Final = frozenset(
     b"KEYS TAGS WAIT DELAY RETRY_TOPIC REAL_TOPIC REAL_QID TRAN_MSG PGROUP MIN_OFFSET MAX_OFFSET BUYER_ID CLUSTER"
@@ -80,7 +64,7 @@ class RocketmqReader(PartitionReader):
         self._url = url
         self._cluster = Cluster(replace(url, partitions=None))
         self._cluster.connect()
-        self._connections: dict[str, Connection] = {}
+        self._brokers = Brokers(url)
         self._queues: dict[Place, Progress] = {}
         self._counts: dict[str, int] = {}
 
@@ -89,11 +73,7 @@ class RocketmqReader(PartitionReader):
         if topic not in self._counts:
             if not (queues := self._cluster.existing(topic)):
                 raise SinkError(f"{self.name} has no topic {topic!r}.")
-            for address in {queue.address for queue in queues}:
-                self._await_index(address)
-            for queue in queues:
-                fields = {"topic": topic, "queueId": str(queue.number)}
-                first, end = (int(self._ask(queue, code, fields)[0]["offset"]) for code in (MIN_OFFSET, MAX_OFFSET))
+            for queue, (first, end) in zip(queues, self._brokers.offsets(queues), strict=True):
                 if first > 0:
                     raise UsageError(
                         f"{self.name}: {topic}-{queue.index} begins at offset {first:,}: the broker has deleted what"
@@ -124,8 +104,7 @@ class RocketmqReader(PartitionReader):
         return list(self._queues)
 
     def close(self) -> None:
-        while self._connections:
-            self._connections.popitem()[1].close()
+        self._brokers.close()
 
     def _pull(self, progress: Progress) -> None:
         queue = progress.queue
@@ -143,7 +122,7 @@ class RocketmqReader(PartitionReader):
             "expressionType": "TAG",
         }
         try:
-            _, body = self._ask(queue, PULL, fields)
+            _, body = self._brokers.ask(queue.address, PULL, fields)
         except Refusal as refusal:
             if refusal.code not in (NO_MESSAGE, PULL_AGAIN):
                 raise SinkError(f"{self.name} refused to read {queue.topic!r}: {refusal}.") from None
@@ -152,43 +131,6 @@ class RocketmqReader(PartitionReader):
             if progress.next <= offset < progress.end:
                 progress.waiting.append((message, properties))
                 progress.next = offset + 1
-
-    def _await_index(self, address: str) -> None:
-        """Waits until the broker's queues have what it acknowledged: it stores messages before it indexes them."""
-        deadline = time.monotonic() + PATIENCE_SECS
-        queue = Queue("", 0, "", 0, address)
-        while time.monotonic() < deadline:
-            _, body = self._ask(queue, BROKER_STATE, {})
-            if int(json_of(body)["table"].get("dispatchBehindBytes", 0)) <= 0:
-                return
-            time.sleep(WAIT_SECS)
-
-    def _ask(self, queue: Queue, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
-        """The answer of a queue's broker, asked again while it is busy or away. Raises SinkError, and Refusal of a
-        pull."""
-        deadline = time.monotonic() + PATIENCE_SECS
-        for attempt in itertools.count():
-            try:
-                if (connection := self._connections.get(queue.address)) is None:
-                    connection = Connection(queue.address, self._url.login, self._url.connect_secs)
-                    self._connections[queue.address] = connection
-                    connection.wait_for(PATIENCE_SECS)
-                return connection.request(code, fields)
-            except Refusal as refusal:
-                if code == PULL and refusal.code not in BUSY:
-                    raise
-                reason = str(refusal)
-                if refusal.code not in BUSY:
-                    break
-            except OSError as error:
-                reason = words(error)
-                if (broken := self._connections.pop(queue.address, None)) is not None:
-                    with suppress(OSError):
-                        broken.close()
-            if time.monotonic() > deadline:
-                break
-            time.sleep(min(1.0, WAIT_SECS * 2**attempt))
-        raise SinkError(f"{self.name}: reading stopped: {reason}.")
 
 
 def stored_messages(data: bytes, name: str) -> Iterator[tuple[int, bytes, dict[bytes, bytes]]]:

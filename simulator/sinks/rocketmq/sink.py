@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final, Protocol
@@ -16,6 +17,7 @@ from simulator.batch import MessageBatch
 from simulator.delivery.hashes import java_abs_mod, string_hash
 from simulator.errors import MissingPackage, SimulatorError
 from simulator.sinks.ledger import Ints, Parcel
+from simulator.sinks.rocketmq.brokers import Brokers
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.library import LibrarySender, Producer
 from simulator.sinks.rocketmq.message import NotStorable, Outgoing, Unexplained
@@ -104,9 +106,10 @@ class RocketmqSink(Sink):
     def partitions(self, topic: str) -> int:
         return len(self.cluster.queues(topic))
 
-    def is_new(self, topic: str, partition: int) -> bool:
-        """Whether there is no such topic. Offsets of queues do not tell: they follow acknowledgements later."""
-        return not self.cluster.existing(topic)
+    def most_arrived(self, topic: str) -> Sequence[float]:
+        """Where its queues end. Retention deletes messages, and not their offsets."""
+        with closing(Brokers(self.url)) as brokers:
+            return [end for _, end in brokers.offsets(self.cluster.existing(topic))]
 
     def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
         """As Java's SelectMessageQueueByHash does with the key's text."""
