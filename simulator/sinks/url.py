@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -23,7 +24,26 @@ SERVERS: Final = re.compile(rf"{SERVER.pattern}(?:[,;]{SERVER.pattern})*")
 MOST_PARTITIONS: Final = 10_000
 # The longest time that an option may say, in seconds.
 LONGEST_SECS: Final = 1_000_000
+# Defaults of the option `timeout_secs`.
+CONNECT_SECS: Final = 5.0
+OUTAGE_SECS: Final = 300.0
 PLACEHOLDERS: Final = ("database", "schema", "table")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """Waiting for a broker, in seconds: to connect, and in mid-run for it to come back. The option `timeout_secs` of a
+    broker's URL says both."""
+
+    timeout_secs: float | None = None
+
+    @property
+    def connect_secs(self) -> float:
+        return self.timeout_secs or CONNECT_SECS
+
+    @property
+    def outage_secs(self) -> float:
+        return self.timeout_secs or OUTAGE_SECS
 
 
 def public(url: str) -> str:

@@ -617,7 +617,7 @@ def test_an_outage_that_one_run_waits_for_and_another_one_does_not(
         sink.flush()
         patient.send(batch(f"{topic}.a", [b"1"]))
         patient.flush()
-        monkeypatch.setattr("simulator.sinks.kafka.url.CONNECT_SECS", 0.5)  # the broker is away for longer
+        monkeypatch.setattr("simulator.sinks.url.CONNECT_SECS", 0.5)  # the broker is away for longer
         breakable.kill()
         sentence = failure(sink, batch(topic, [b"y"] * 10, None, [1, 0] * 5, first_turn=70))
         assert sentence.startswith(f"10 of 20 messages were not delivered; the first was turn 70.0 for topic '{topic}'")

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 from kafka_client import make_topic
+from sinks_contract import batch
 from test_rabbitmq import connection
 
 import simulator
 from simulator.cli.commands.decode import decode
+from simulator.run.job import Partitions, open_job
+from simulator.run.plan import Limits
 from simulator.sinks import open_sink
 from simulator.truth.verify.findings import Wrong
 
@@ -69,6 +72,34 @@ def test_reading_takes_nothing_away(kind: str, request: pytest.FixtureRequest, m
     assert decode.main([url, "-f", "canal-json", "-n", "2"], standalone_mode=False) == 0
     again = simulator.verify("orders", "canal-json", url, turns=400, at_least_once=True, **RUN)
     assert again.ok, str(again)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.broker(kind.split()[0])) for kind in ("rabbitmq classic", "rocketmq")],
+)
+def test_what_is_wrong_in_a_partition_is_found(kind: str, request: pytest.FixtureRequest) -> None:
+    """One message is left out, another comes twice, and two neighbours change places."""
+    url = place(kind, request)
+    with open_sink(url) as sink:
+        job = open_job("orders", "canal-json", broker=kind.split()[0]).addressed(
+            route="key", topic=sink.topic_pattern, partitions=Partitions(3)
+        )
+        messages = [*job.messages(Limits(turns=60), snapshot=False)]
+        rows = [row for row, message in enumerate(messages) if message.partition == 1]
+        messages[rows[40]], messages[rows[41]] = messages[rows[41]], messages[rows[40]]
+        messages.insert(rows[20], messages[rows[20]])
+        del messages[rows[10]]
+        sink.send(
+            batch(
+                [message.topic for message in messages],
+                [message.value for message in messages],
+                partitions=[message.partition for message in messages],
+            )
+        )
+        sink.flush()
+    verdict = simulator.verify("orders", "canal-json", url, turns=60, **RUN)
+    assert verdict.counts == {Wrong.MISSING: 1, Wrong.DOUBLED: 1, Wrong.REORDERED: 1}, str(verdict)
 
 
 @pytest.mark.broker("rabbitmq")

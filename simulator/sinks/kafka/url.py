@@ -33,6 +33,7 @@ from simulator.errors import OptionError, UsageError
 from simulator.sinks.url import (
     MOST_PARTITIONS,
     Options,
+    Patience,
     check_pattern,
     flag,
     one_of,
@@ -64,8 +65,6 @@ DEFAULTS: Final[Mapping[str, str]] = {
     # request that was on its way then may wait for the forgotten one without end, and a transaction with it (seen).
     "metadata.recovery.strategy": "none",
 }
-CONNECT_SECS: Final = 5.0
-OUTAGE_SECS: Final = 300.0
 # Other names for settings above: the file's spelling must not escape the order of precedence.
 ALIASES: Final[Mapping[str, str]] = {
     "metadata.broker.list": "bootstrap.servers",
@@ -109,7 +108,7 @@ MAY_CHANGE: Final = OPTIONS.keys() - {"exactly-once", "transactional-id"}
 
 
 @dataclass(frozen=True, slots=True)
-class KafkaUrl:
+class KafkaUrl(Patience):
     """A parsed `kafka://` URL; None is what the URL does not say. `topic_pattern` may hold `{placeholders}`."""
 
     servers: str
@@ -125,15 +124,6 @@ class KafkaUrl:
     properties: Path | None = None
     exactly_once: bool = False
     transactional_id: str | None = None
-    timeout_secs: float | None = None
-
-    @property
-    def connect_secs(self) -> float:
-        return self.timeout_secs or CONNECT_SECS
-
-    @property
-    def outage_secs(self) -> float:
-        return self.timeout_secs or OUTAGE_SECS
 
 
 def parse_url(url: str) -> KafkaUrl:

@@ -113,7 +113,7 @@ class RabbitmqSink(Sink):
 
     @property
     def _suffixes(self) -> Sequence[str]:
-        """What names of queues and routing keys have behind them, by partition."""
+        """Ends of the names of queues and routing keys, by partition."""
         return [""] if self.url.partitions is None else [f".{number}" for number in range(self.url.partitions)]
 
     @property

@@ -41,6 +41,7 @@ from simulator.sinks.url import (
     MOST_PARTITIONS,
     PLACEHOLDERS,
     Options,
+    Patience,
     check_pattern,
     environment,
     first_line,
@@ -55,8 +56,6 @@ from simulator.sinks.url import (
 )
 
 CONSISTENT_HASH: Final = "x-consistent-hash"
-CONNECT_SECS: Final = 5.0
-OUTAGE_SECS: Final = 300.0
 
 OPTIONS: Final[Options] = {
     "topic": text,
@@ -85,7 +84,7 @@ MAY_CHANGE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class RabbitmqUrl:
+class RabbitmqUrl(Patience):
     """A parsed `amqp://` URL; None is what the URL does not say."""
 
     host: str
@@ -109,15 +108,6 @@ class RabbitmqUrl:
     cert: Path | None = None
     key: Path | None = None
     heartbeat_secs: int = 20
-    timeout_secs: float | None = None
-
-    @property
-    def connect_secs(self) -> float:
-        return self.timeout_secs or CONNECT_SECS
-
-    @property
-    def outage_secs(self) -> float:
-        return self.timeout_secs or OUTAGE_SECS
 
     def __str__(self) -> str:
         return f"RabbitMQ {self.host}:{self.port}"

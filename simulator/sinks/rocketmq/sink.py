@@ -107,7 +107,7 @@ class RocketmqSink(Sink):
         return len(self.cluster.queues(topic))
 
     def most_arrived(self, topic: str) -> Sequence[float]:
-        """Where its queues end. Retention deletes messages, and not their offsets."""
+        """The end offset of each queue. Retention deletes messages, and not their offsets."""
         with closing(Brokers(self.url)) as brokers:
             return [end for _, end in brokers.offsets(self.cluster.existing(topic))]
 

@@ -30,6 +30,7 @@ from simulator.errors import OptionError, UsageError
 from simulator.sinks.url import (
     MOST_PARTITIONS,
     Options,
+    Patience,
     check_pattern,
     environment,
     first_line,
@@ -41,8 +42,6 @@ from simulator.sinks.url import (
     whole_number,
 )
 
-CONNECT_SECS: Final = 5.0
-OUTAGE_SECS: Final = 300.0
 # The rule of apache/rocketmq's TopicValidator.java.
 TOPIC: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
 GROUP: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,255}")
@@ -78,7 +77,7 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class RocketmqUrl:
+class RocketmqUrl(Patience):
     """A parsed `rocketmq://` URL; None is what the URL does not say."""
 
     name_servers: str
@@ -91,15 +90,6 @@ class RocketmqUrl:
     tag: str | None = None
     max_message_bytes: int = 4 << 20
     login: Login | None = None
-    timeout_secs: float | None = None
-
-    @property
-    def connect_secs(self) -> float:
-        return self.timeout_secs or CONNECT_SECS
-
-    @property
-    def outage_secs(self) -> float:
-        return self.timeout_secs or OUTAGE_SECS
 
     def __str__(self) -> str:
         return f"RocketMQ {self.name_servers}"
