@@ -18,7 +18,6 @@ from simulator.sql.functions.arguments import integer_of
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import (
     CONTEXT,
-    NUMBER,
     FixedDouble,
     JsonText,
     Label,
@@ -37,10 +36,16 @@ _LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
 _INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
+_UNSIGNED: Final = ("bit", "year")
 
 
-def _is_unsigned_cast(node: Any) -> bool:
-    return isinstance(node, exp.Cast) and node.to.this in (exp.DataType.Type.UBIGINT, exp.DataType.Type.UINT)
+def _is_unsigned(node: Any, scope: Scope) -> bool:
+    """Whether a column or a cast has an integer without a sign."""
+    if isinstance(node, exp.Cast):
+        return node.to.this in (exp.DataType.Type.UBIGINT, exp.DataType.Type.UINT)
+    field = scope.field(node)
+    type = None if field is None else field.type
+    return type is not None and (type.name in _UNSIGNED or (type.unsigned and type.name in _INTEGERS))
 
 
 def make_arithmetic(
@@ -56,11 +61,9 @@ def make_arithmetic(
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         text = node.sql("mysql")
         session = scope.session
-        fields = [scope.field(operand) for operand in (node.left, node.right)]
-        unsigned = any(
-            operand is not None and operand.type.unsigned and operand.type.name in _INTEGERS for operand in fields
-        )
-        unsigned = unsigned or any(_is_unsigned_cast(operand) for operand in (node.left, node.right))
+        unsigned = any(_is_unsigned(operand.unnest(), scope) for operand in (node.left, node.right))
+        operands = node.walk(prune=lambda operand: isinstance(operand, exp.Query))
+        nested = any(_is_unsigned(operand, scope) for operand in operands)
         keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.connection.modes
 
         def calculate(env: Any) -> Any:
@@ -83,6 +86,8 @@ def make_arithmetic(
             number = operate(int(a), int(b))
             if digits and number < 0:
                 raise Unsupported("a negative number of hexadecimal digits")
+            if nested and not unsigned and number < 0 and keeps_sign:
+                raise Unsupported("a negative number of a calculation with a column without a sign")
             # the result of signed operands is signed; with an unsigned operand it is unsigned and must not be negative
             large = unsigned or a > _SIGNED or b > _SIGNED
             if not (0 if large and keeps_sign else _LOW) <= number <= (HIGH if large else _SIGNED):
@@ -102,12 +107,9 @@ def _fixed(result: float, a: Any, b: Any) -> float:
 
 
 def checked_number(value: Any, session: Any) -> Any:
-    """The numeric value of an operand. In strict mode a statement that changes rows refuses a text that is no
-    number."""
-    if type(value) is str and session.statement.refuses_texts:
-        match = NUMBER.match(value)
-        if not match or match.end() < len(value.rstrip(" ")):
-            raise SqlError(12920, "DOUBLE", value[:64])
+    """The numeric value of an operand. Raises Unsupported for values that servers or clauses treat differently."""
+    if type(value) is str and (session.server.mariadb or session.statement.refuses_texts) and not is_number(value):
+        raise Unsupported(f"a calculation with the text {value[:20]!r}")
     if isinstance(value, Document) and not session.server.mariadb:
         if not isinstance(value.value, int | float | Decimal):
             raise Unsupported("a calculation with a JSON document that is no number")
@@ -116,8 +118,6 @@ def checked_number(value: Any, session: Any) -> Any:
         return value.number if session.server.mariadb else float(value.number)
     if isinstance(value, Temporal) and value.digits:
         raise Unsupported("a calculation with a time that has fractions")
-    if type(value) is str and session.server.mariadb and not is_number(value):
-        raise Unsupported(f"a calculation with the text {value[:20]!r}")
     if isinstance(value, bytes) and (session.server.mariadb or not isinstance(value, Raw)):
         raise Unsupported("a calculation with bytes")
     if isinstance(value, JsonText) and not is_number(value):
@@ -234,14 +234,8 @@ def _bits_of(value: Any, session: Any) -> int:
         raise Unsupported("a calculation with bits of a binary text")
     if isinstance(value, Document) and not isinstance(value.value, int):
         raise Unsupported("bits of a JSON document")
-    if isinstance(value, str) and session.server.mariadb and session.statement.refuses_texts and not is_number(value):
+    if isinstance(value, str) and not isinstance(value, Label) and not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):
         raise Unsupported(f"bits of the text {value[:20]!r}")
-    if type(value) is str and not session.server.mariadb:
-        if not re.fullmatch(r"\s*[+-]?\d+\s*", value):
-            if session.statement.refuses_texts:
-                raise SqlError(12920, "INTEGER", value[:64])
-            raise Unsupported("bits of a text that is no integer")
-        return int(value) & HIGH
     if isinstance(value, Temporal) and value.digits:
         raise Unsupported("bits of a time with fractions")
     return integer_of(value) & HIGH
@@ -251,4 +245,6 @@ def make_interval(node: Any, scope: Scope) -> Compiled:
     """A date or time and an INTERVAL."""
     base, span = (node.right, node.left) if isinstance(node.left, exp.Interval) else (node.left, node.right)
     sign, unit = -1 if isinstance(node, exp.Sub) else 1, span.args["unit"].name.lower()
-    return casts.compiled_move(compiled(base, scope), compiled(span.this, scope), sign, unit)
+    return casts.compiled_move(
+        compiled(base, scope), compiled(span.this, scope), sign, unit, isinstance(base, exp.Literal)
+    )

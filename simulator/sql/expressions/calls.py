@@ -245,30 +245,33 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     """Functions with a unit or an INTERVAL among their arguments."""
     session = scope.session
     if name == "timestamp":
-        first, *times = [compiled(argument, scope) for argument in arguments]
-        if not times:
-            return lambda env: None if (value := first(env)) is None else casts.dated(value)
-        (time,) = times
-        return lambda env: dates.timestamp(session, first(env), time(env))
+        parts = [compiled(argument, scope) for argument in arguments]
+
+        def stamped(env: Any) -> Any:
+            value, *times = values = [part(env) for part in parts]
+            check_arguments(session, name, values)
+            if times:
+                return dates.timestamp(session, value, times[0])
+            return None if value is None else casts.dated(value)
+
+        return stamped
     if name in ("timestampadd", "timestampdiff"):
         unit = arguments[0].name.lower().removeprefix("sql_tsi_")
-        first, second = compiled(arguments[1], scope), compiled(arguments[2], scope)
-        dated = [first, second] if name.endswith("diff") else [second]
-
-        def call(env: Any) -> Any:
-            a, b = first(env), second(env)
-            for part in dated:
-                check_arguments(session, name, [part(env)])
-            if a is None or b is None:
-                return None
-            return dates.timestampdiff(session, unit, a, b) if name.endswith("diff") else casts.moved(b, a, 1, unit)
-
-        return call
+        parts = [compiled(argument, scope) for argument in arguments[1:]]
+        if name == "timestampadd":
+            start = _checked(name, lambda session, value: value, parts[1:], scope)
+            return casts.compiled_move(start, parts[0], 1, unit, isinstance(arguments[2], exp.Literal))
+        return _checked(
+            name,
+            lambda session, a, b: None if None in (a, b) else dates.timestampdiff(session, unit, a, b),
+            parts,
+            scope,
+        )
     base, span = arguments
     sign = -1 if name in ("date_sub", "subdate") else 1
     amount, unit = (span.this, span.args["unit"].name.lower()) if isinstance(span, exp.Interval) else (span, "day")
     start = _checked(name, lambda session, value: value, [compiled(base, scope)], scope)
-    return casts.compiled_move(start, compiled(amount, scope), sign, unit)
+    return casts.compiled_move(start, compiled(amount, scope), sign, unit, isinstance(base, exp.Literal))
 
 
 def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:
@@ -283,9 +286,8 @@ def make_extract(node: Any, scope: Scope) -> Compiled:
         operand = value(env)
         if operand is None:
             return None
-        if not isinstance(operand, Temporal):
-            of_time = unit in ("hour", "minute", "second", "microsecond")
-            check_arguments(session, "hour" if of_time else "year", [operand])
+        of_time = unit in ("hour", "minute", "second", "microsecond")
+        check_arguments(session, "hour" if of_time else "year", [operand])
         return dates.extracted(session, unit, operand)
 
     return read
@@ -312,9 +314,8 @@ def make_member_of(node: Any, scope: Scope) -> Compiled:
 def make_char(node: Any, scope: Scope) -> Compiled:
     parts = [compiled(argument, scope) for argument in node.expressions]
     charset = node.args.get("charset")
-    if not charset:
-        return lambda env: texts.char(*[part(env) for part in parts])
-    return lambda env: texts.in_charset(texts.char(*[part(env) for part in parts]), charset.name.lower())
+    made = _checked("char", lambda session, *values: texts.char(*values), parts, scope)
+    return made if not charset else lambda env: texts.in_charset(made(env), charset.name.lower())
 
 
 def make_substring(node: Any, scope: Scope) -> Compiled:

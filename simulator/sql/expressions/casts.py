@@ -99,9 +99,9 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
         case "DECIMAL":
             precision, scale = sizes[0] if sizes else 10, sizes[1] if len(sizes) > 1 else 0
             return lambda value: _decimal(value, precision, scale, session)
-        case "DOUBLE":
+        case "DOUBLE" if session.server.id != "mysql-5.7":
             return lambda value: float(number_of(value))
-        case "FLOAT":
+        case "FLOAT" if session.server.id == "mysql-8.0":
             return lambda value: Single(np.float32(number_of(value)))
         case "DATE" | "DATETIME" | "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME2":
             return _dated(kind == "DATE", sizes[0] if sizes else None, session)
@@ -141,7 +141,7 @@ def _signed(value: Any, session: Any) -> int:
     if isinstance(value, str):
         number = number_of(value)
         if session.statement.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
-            raise SqlError(12920, "INTEGER", value)
+            raise Unsupported(f"CAST of the text {value[:20]!r} to a number in a strict statement")
         digits = value.strip().split(".")[0].split("e")[0]
         return int(digits) if digits.lstrip("+-").isdecimal() else int(number)
     number = number_of(value)
@@ -254,17 +254,20 @@ def _half_up(count: Any) -> int:
 _BEYOND: Final = "a date beyond the years 0 to 9999"
 
 
-def compiled_move(value: Compiled, count: Compiled, sign: int, unit: str) -> Compiled:
-    """A value plus a number of units; NULL if one of the two is NULL."""
+def compiled_move(value: Compiled, count: Compiled, sign: int, unit: str, literal: bool) -> Compiled:
+    """A value plus a number of units; NULL if one of the two is NULL. Raises Unsupported for a text that is no
+    literal: servers give its result different fractions."""
 
     def move(env: Any) -> Any:
         start, by = value(env), count(env)
-        return None if start is None or by is None else moved(start, by, sign, unit)
+        if isinstance(start, str) and not literal:
+            raise Unsupported("a calculation with a text that is a date")
+        return None if start is None or by is None else _moved(start, by, sign, unit)
 
     return move
 
 
-def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
+def _moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     """A date or time plus an interval: `2024-01-31` and one month is `2024-02-29`."""
     if isinstance(start, Temporal):
         datetime = start
@@ -278,7 +281,8 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     text = not isinstance(start, Temporal)
     if datetime.kind == "time" and (unit in _MONTHS or unit in ("day", "week")):
         raise Unsupported("a time of day and an INTERVAL of days")
-    if isinstance(by, Document | bytes | Temporal) or ("_" not in unit and isinstance(by, str) and not is_number(by)):
+    whole = isinstance(by, int) or (isinstance(by, str) and re.fullmatch(r"-?\d+", by))
+    if not whole and ("_" not in unit or not isinstance(by, str)):
         raise Unsupported("this value as the number of an INTERVAL")
     if "_" in unit:
         unit, count = _compound(text_of(by), unit)

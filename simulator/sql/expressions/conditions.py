@@ -17,27 +17,21 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.arithmetic import checked_number
 from simulator.sql.expressions.branches import unified_branches
 from simulator.sql.expressions.calls import rows_of_query
-from simulator.sql.expressions.scope import Scope, collation_of, compiled, literal_value
+from simulator.sql.expressions.scope import Scope, collation_of, compiled, constant, literal_value
 from simulator.sql.functions.texts import pattern_of
-from simulator.sql.values import comparison, kinds
+from simulator.sql.values import comparison
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import NUMBER, Label, Raw, is_number, number_of, text_of, truth_of
 from simulator.sql.values.temporal import Temporal
 
 
 def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
-    statement = scope.session.statement
-    # servers read the constants of a query without tables before they are strict
-    exempt = scope.run_query is not None and not scope.sources
-    texts = [operand for operand in (node.left, node.right) if isinstance(operand, exp.Literal) and operand.is_string]
-    if texts and statement.refuses_texts and not exempt:
-        raise Unsupported("a text as a condition")  # which servers read even where it does not matter
-
-    def truth_of(value: Any) -> bool | None:
-        loose = exempt or not statement.refuses_texts
-        return kinds.truth_of(number_of(value) if isinstance(value, str) and loose else value)
-
     left, right = compiled(node.left, scope), compiled(node.right, scope)
+    texts = [operand for operand in (node.left, node.right) if isinstance(operand, exp.Literal) and operand.is_string]
+    if len(texts) == 2 and scope.run_query is not None and not scope.sources:
+        left, right = (constant(number_of(text.this)) for text in texts)  # SELECT 'a' || 'b'
+    elif texts:
+        raise Unsupported("a text as a condition")  # which servers read even where it does not matter
 
     def conjunction(env: Any) -> Any:
         a = truth_of(left(env))
@@ -55,8 +49,8 @@ def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
 
     def exclusive_or(env: Any) -> Any:
         values = left(env), right(env)
-        if any(isinstance(value, Temporal) for value in values):
-            raise Unsupported("XOR of a date or time")
+        if any(isinstance(value, Temporal | Label) for value in values):
+            raise Unsupported("XOR of a date, a time or a label")
         a, b = map(truth_of, values)
         return None if a is None or b is None else a != b
 
@@ -144,6 +138,8 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
     fields = [operand_field for operand_field in map(scope.field, nodes) if operand_field is not None]
     for field in fields[:1]:
         family = mysql_table.family(field.type)
+        if any(mysql_table.family(other.type) != family for other in fields) and len(fields) < len(nodes):
+            raise Unsupported("comparing a constant with columns of several types")
         for node in nodes:
             if not isinstance(node, exp.Literal):
                 continue
@@ -160,20 +156,40 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
                     raise SqlError(12920, "DECIMAL" if family == "decimal" else "DOUBLE", value[:64])
 
 
+_KINDS: Final = {
+    "b": "bytes", "d": "a date", "e": "a label", "j": "a JSON document", "n": "a number", "s": "a text", "t": "a time",
+    "x": "hexadecimal digits",
+}  # fmt: skip
+# Kinds and pairs of kinds whose comparison was found equal to that of servers.
+_COMPARED: Final = frozenset(("n", "ns", "en", "e", "es", "s", "d", "ds", "t", "st", "b", "bs", "bx", "j", "jn", "js"))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Temporal):
+        return "t" if value.kind == "time" else "d"
+    if isinstance(value, str):
+        return "e" if isinstance(value, Label) else "s"
+    if isinstance(value, bytes):
+        return "x" if isinstance(value, Raw) else "b"
+    return "j" if isinstance(value, Document) else "n"
+
+
+def _check_kinds(*values: Any) -> str:
+    """The kinds of values. Raises Unsupported for values that were not compared together on servers."""
+    present = "".join(sorted({_kind(value) for value in values if value is not None}))
+    if present and present not in _COMPARED:
+        raise Unsupported(f"comparing {' with '.join(_KINDS[kind] for kind in present)}")
+    return present
+
+
 def _compare(a: Any, b: Any, collation: str, session: Any) -> int | None:
-    """A comparison of BETWEEN, IN, CASE and <=>. Raises Unsupported where a strict statement may refuse a text."""
-    if isinstance(a, Document | Temporal) and isinstance(b, Document | Temporal) and type(a) is not type(b):
-        raise Unsupported("comparing a JSON document with a date or time")
-    if isinstance(a, Label) and isinstance(b, Document | Raw):
-        raise Unsupported("comparing a label with a JSON document or with bytes")
-    if isinstance(a, Temporal) != isinstance(b, Temporal) and any(isinstance(x, int | float | Decimal) for x in (a, b)):
-        raise Unsupported("comparing a date or time with a number")
-    if session.statement.refuses_texts:
-        for text, number in ((a, b), (b, a)):
-            if not isinstance(number, int | float | Decimal) or isinstance(text, Label):
-                continue
-            if isinstance(text, bytes | Temporal) or (isinstance(text, str) and not is_number(text)):
-                raise Unsupported("comparing a number with a text or value that is none, in a strict statement,")
+    """A comparison. Raises Unsupported where a strict statement may refuse a text."""
+    if type(a) is int and type(b) is int:
+        return (a > b) - (a < b)
+    if _check_kinds(a, b) == "ns" and session.statement.refuses_texts:
+        for text in (a, b):
+            if isinstance(text, str) and not is_number(text):
+                raise Unsupported("comparing a number with a text that is none, in a strict statement,")
     return comparison.compare(a, b, collation)
 
 
@@ -188,6 +204,7 @@ def make_null_safe(node: Any, scope: Scope) -> Compiled:
 
     def compare(env: Any) -> Any:
         a, b = left(env), right(env)
+        _check_text((a, b), (node.left, node.right), scope.session)
         return (a is None and b is None) or _compare(a, b, collation, scope.session) == 0
 
     return compare
@@ -214,11 +231,8 @@ def make_between(node: Any, scope: Scope) -> Compiled:
     def test(env: Any) -> Any:
         tested = value(env)
         values = tested, low(env), high(env)
-        words = any(type(value) is str and not is_number(value) for value in values)
-        if words and any(isinstance(value, int | float | Decimal) for value in values):
-            raise Unsupported("a text that is no number BETWEEN numbers")
-        if _is_time(*values) and any(isinstance(value, str) for value in values):
-            raise Unsupported("BETWEEN of times and texts")
+        if _check_kinds(*values) in ("ns", "st"):
+            raise Unsupported("BETWEEN of texts and numbers or times")
         above = _compare(tested, low(env), collation, session)
         below = _compare(tested, high(env), collation, session)
         if (above is not None and above < 0) or (below is not None and below > 0):
@@ -246,7 +260,7 @@ def make_in(node: Any, scope: Scope) -> Compiled:
 
     def test(env: Any) -> Any:
         tested, unknown, items = value(env), False, listed(env)
-        if isinstance(tested, str) and any(isinstance(item, Temporal) for item in items):
+        if _check_kinds(tested, *items) in ("ds", "st") and isinstance(tested, str):
             raise Unsupported("a text IN dates or times")
         for item in items:
             order = _compare(tested, item, collation, scope.session)
@@ -267,12 +281,13 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     collation = collation_of(scope, node.this, node.expression)
     _check_constants(scope, node.this, node.expression, like=True)
 
+    column = scope.field(node.this)
     negated = bool(node.args.get("negate"))
 
     def test(env: Any) -> Any:
         text, wanted = value(env), pattern(env)
-        if {type(wanted), type(text)} & {bytes, Raw} and Temporal in (type(wanted), type(text)):
-            raise Unsupported("a date or time, and bytes, in LIKE")
+        if isinstance(wanted, Temporal) or (isinstance(text, Temporal) and (column is None or type(wanted) is not str)):
+            raise Unsupported("this date or time in LIKE")
         matches = comparison.like(text, wanted, escape, collation)
         return None if matches is None else matches is not negated
 

@@ -149,7 +149,7 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
             if letter in "UuVvXxw":
                 raise Unsupported(f"STR_TO_DATE with %{letter}")
             if letter in _PATTERNS:
-                pattern += r"\s*" + _PATTERNS[letter]
+                pattern += rf"\s*(?>{_PATTERNS[letter]})"
                 letters += letter
             else:
                 pattern += re.escape(letter)
@@ -162,11 +162,11 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
             position += 1
     text = text_of(value)
     match = re.match(pattern, text, re.IGNORECASE)
-    result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters)
+    if match is None or text[match.end() :].strip():
+        raise Unsupported(f"STR_TO_DATE() of the text {text[:20]!r}")
+    result = _assembled(dict(zip(letters, match.groups(), strict=True)), letters)
     if session.statement.refuses_texts and result is None:
         raise SqlError(1411, "datetime", text, "str_to_date")
-    if session.statement.refuses_texts and match is not None and result is not None and text[match.end() :].strip():
-        raise SqlError(12920, "time" if result.kind == "time" else "datetime", text)
     return result
 
 

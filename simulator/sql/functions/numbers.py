@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import CONTEXT, FixedDouble, ScaledDecimal, bytes_of, number_of, text_of
@@ -74,17 +74,19 @@ def of_double(function: Callable[[float], float], name: str) -> Function:
     return strict(call)
 
 
-def logarithm(session: Any, value: Any, other: Any = None) -> Any:
+def logarithm(session: Any, value: Any, other: Any = None, *, of: Callable[[float], float] = math.log) -> Any:
     """LOG(x) is the natural logarithm, LOG(b, x) the logarithm to base b."""
     number = float(number_of(value if other is None else other))
     base = math.e if other is None else float(number_of(value))
     if number <= 0 or base <= 0 or base == 1:
-        if session.statement.division_fails:
-            raise SqlError(1365) if session.server.mariadb else SqlError(3020, "logarithm")
-        return None
-    if base == 10 or (base == 2 and not session.server.mariadb):
-        return math.log2(number) if base == 2 else math.log10(number)
-    return math.log(number) if other is None else math.log(number) / math.log(base)
+        raise Unsupported("a logarithm of these numbers")
+    return of(number) if other is None else math.log(number) / math.log(base)
+
+
+def log2(session: Any, value: Any) -> Any:
+    """Servers other than MySQL 8.0 divide two logarithms, which differs in the last digit."""
+    modern = session.server.id == "mysql-8.0"
+    return logarithm(session, value, of=math.log2) if modern else logarithm(session, 2, value)
 
 
 def absolute(session: Any, value: Any) -> Any:
@@ -104,23 +106,16 @@ def random(session: Any, seed: Any = None) -> float:
 def converted(session: Any, value: Any, source: Any, target: Any) -> Any:
     """CONV: a number in another base."""
     source_base, target_base = integer_of(source), integer_of(target)
-    if not (2 <= abs(source_base) <= 36 and 2 <= abs(target_base) <= 36):
-        return None
     number, sign = 0, 1
     text = text_of(value).strip().upper()
     if text[:1] in ("-", "+"):
         sign, text = (-1 if text[0] == "-" else 1), text[1:]
     for digit in text:
         digit_value = _DIGITS.find(digit)
-        if not 0 <= digit_value < abs(source_base):
-            break
-        number = number * abs(source_base) + digit_value
-    number = min(number, (1 << 64) - 1) * sign
-    if target_base > 0:
-        return in_base(number & (1 << 64) - 1, target_base)
-    number = number & (1 << 64) - 1
-    number -= (1 << 64) if number >> 63 else 0
-    return ("-" if number < 0 else "") + in_base(abs(number), -target_base)
+        if not 0 <= digit_value < source_base:
+            raise Unsupported(f"CONV() of {text[:20]!r}")
+        number = number * source_base + digit_value
+    return in_base(min(number, (1 << 64) - 1) * sign & (1 << 64) - 1, target_base)
 
 
 def in_base(number: int, base: int) -> str:
@@ -164,7 +159,7 @@ def interval(session: Any, value: Any, *limits: Any) -> int:
     if value is None:
         return -1
     number = number_of(value)
-    return sum(1 for limit in limits if limit is not None and number_of(limit) <= number)
+    return next((i for i, limit in enumerate(limits) if number_of(limit) > number), len(limits))
 
 
 def bit_count(session: Any, value: Any) -> int:

@@ -20,9 +20,11 @@ from simulator.tables import CsvTable
 
 
 class Facts(NamedTuple):
-    """`result`: the type of its result; `stands_for`: the function that it is another name of; `lacking`: servers."""
+    """`result`: the type of its result; `takes`: kinds of its arguments; `stands_for`: the function that it is another
+    name of; `lacking`: servers."""
 
     result: str = ""
+    takes: tuple[str, ...] = ()
     stands_for: str = ""
     lacking: tuple[str, ...] = ()
 
@@ -162,8 +164,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ln": strict(numbers.logarithm),
     "locate": strict(texts.locate),
     "log": strict(numbers.logarithm),
-    "log10": strict(lambda session, value: numbers.logarithm(session, 10, value)),
-    "log2": strict(lambda session, value: numbers.logarithm(session, 2, value)),
+    "log10": strict(lambda session, value: numbers.logarithm(session, value, of=math.log10)),
+    "log2": strict(numbers.log2),
     "lower": strict(lambda session, value: value if isinstance(value, bytes) else _letters(text_of(value), str.lower)),
     "lpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, True)),
     "ltrim": strict(lambda session, value: texts.on_text_or_bytes(value, lambda text: text.lstrip(text[:0] + " "))

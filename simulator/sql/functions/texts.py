@@ -243,6 +243,8 @@ def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, options: re.RegexFlag, server: str) -> re.Pattern[str]:
+    if re.search(r"(?:^|[^\w\])])\{|\{(?!\d+(?:,\d*)?\})", pattern):
+        raise Unsupported(f"the regular expression {pattern!r}")
     text = re.sub(r"\[\[:(\w+):\]\]", lambda match: _CLASSES.get(match[1], match[0]), pattern)
     text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match[1], match[0]).strip("[]"), text)
     text = text.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b")

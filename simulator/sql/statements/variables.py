@@ -17,7 +17,7 @@ from simulator.sql.parse.column_types import check_charset, check_collation
 from simulator.sql.parse.words import Reader
 from simulator.sql.statements.prepared import value_of
 from simulator.sql.store.session import Session
-from simulator.sql.values.kinds import text_of, truth_of
+from simulator.sql.values.kinds import number_of, text_of
 from simulator.sql.values.temporal import Zone
 from simulator.stream.literal.transactions import Ddl
 
@@ -172,7 +172,7 @@ def _integer(name: str, value: Any) -> int:
 
 def _on(value: Any) -> bool:
     word = _word(value)
-    return word in ("on", "true") or (word not in ("off", "false", "default") and bool(truth_of(value)))
+    return word in ("on", "true") or (word not in ("off", "false", "default") and bool(number_of(value)))
 
 
 def _sql_mode(session: Session, value: Any) -> None:

@@ -126,7 +126,7 @@ def _as_temporals(left: Any, right: Any) -> tuple[Any, Any]:
 
 def _as_temporal(text: str, kind: str) -> Any:
     if kind == "time":
-        time = temporal.parse_time(text)
+        time = temporal.parse_time(text) if ":" in text else None
         return text if time is None else Temporal("time", 0, time[0], time[1])
     parsed = temporal.parse_datetime(text)
     return text if parsed is None else parsed[0]

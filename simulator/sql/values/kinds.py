@@ -222,7 +222,7 @@ def truth_of(value: Any) -> bool | None:
     """A value as a condition. Raises Unsupported for values that servers and clauses treat differently."""
     if value is None or value is True or value is False:
         return value
-    if isinstance(value, str) and not isinstance(value, Label) and not is_number(value):
+    if isinstance(value, str) and not isinstance(value, Label):
         raise Unsupported(f"the text {value[:20]!r} as a condition")
     if isinstance(value, bytes):
         raise Unsupported("bytes as a condition")
