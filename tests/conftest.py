@@ -66,6 +66,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
+        "spark.driver.extraClassPath": str(tmp_path_factory.mktemp("classes")),  # of tests that compile some
         # Jobs of seconds: the optimizing compiler would take longer than it gives.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.local.dir": str(tmp_path_factory.mktemp("spark")),

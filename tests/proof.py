@@ -125,6 +125,16 @@ FAULTS: Final = (
         "readers/test_flink_faults.py::test_flink_upserts",
     ),
     (
+        "Spark's AutoCDC over the same",
+        "its tables are right if the place in the log, or in the partition, orders the changes",
+        "spark/test_autocdc.py::test_a_place_orders_the_changes",
+    ),
+    (
+        "Spark's AutoCDC, ordered by a clock",
+        "`verify` names the rows that are lost, and why",
+        "spark/test_autocdc.py::test_a_clock_does_not",
+    ),
+    (
         "released consumers with bugs: Flink 2.3.0, Paimon 1.2.0, SeaTunnel 2.3.8",
         "`hunt` finds them, and names the change",
         "readers/test_hunted_consumers.py::test_flink_retracts_another_row",

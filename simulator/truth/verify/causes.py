@@ -25,6 +25,14 @@ OLD_KEYS: Final = "all of these rows have another key now: the consumer may not 
 BEFORE: Final = (
     "all of these rows are as they were before their last update: the consumer may take the old row for the new"
 )
+REVIVED: Final = (
+    "all of these rows were deleted and inserted again: the consumer may let an old DELETE win, such as one that came"
+    " again and has a newer time"
+)
+STALE: Final = (
+    "all of these rows have an earlier state: the consumer may let older changes win, since it orders them by a clock"
+    " or by arrival across partitions, or may not have read to the end"
+)
 
 # Reduces a row's image to cells as the comparison does, with its tolerances.
 Seen: TypeAlias = Callable[[Cells], Cells]
@@ -85,6 +93,7 @@ class Causes:
             if not states and _same(history[-1].before, found):
                 had = f"it has the state before {history[-1].order}; "
             self._faults[DELETES] += 1
+            self._faults[STALE] += bool(had)
             return f"{had}it was deleted at {last.order}, which was not applied"
         if wrong is WrongRow.EXTRA and last.after is None and last.kind is UPDATE:
             self._faults[OLD_KEYS] += 1
@@ -92,6 +101,7 @@ class Causes:
         if wrong is WrongRow.MISSING:
             deleted = next((state for state in history if state.kind is DELETE), None)
             if deleted is not None and deleted is not last:
+                self._faults[REVIVED] += 1
                 return f"it was deleted at {deleted.order} and inserted again; its last change is {_words(last)}"
             return f"its last change is {_words(last)}"
         if found is not None:
@@ -101,8 +111,10 @@ class Causes:
                 if _same(state.after, found):
                     if not number:
                         return f"its last change is {_words(last)}"
+                    self._faults[STALE] += 1
                     return f"it has the state after {state.order}; {_missing(history[:number])}"
             if _same(history[-1].before, found):
+                self._faults[STALE] += 1
                 return f"it has the state before {history[-1].order}; {_missing(history)}"
         return f"its last change is {_words(last)}; no state of it is like this one"
 
