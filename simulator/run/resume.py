@@ -98,11 +98,15 @@ class Resumed:
         self._mark = replace(self._mark, position=position, sent=None)
 
     def _check_arrived(self, sink: Sink) -> None:
-        """Raises UsageError if messages that had arrived are gone: nobody would send them again."""
-        most = {topic: sink.most_arrived(topic) for topic in {topic for topic, _ in self.before.arrived}}
-        for (topic, partition), count in sorted(self.before.arrived.items()):
+        """Raises UsageError if messages that had arrived are gone: nobody would send them again. Topics that have
+        another count of partitions now are left to `missing`."""
+        before = self.before
+        most = {topic: sink.most_arrived(topic) for topic in {topic for topic, _ in before.arrived}}
+        for (topic, partition), count in sorted(before.arrived.items()):
             counts = most[topic]
-            if counts is not None and (partition >= len(counts) or counts[partition] < count):
+            if counts is None or len(counts) not in (0, before.partitions.get(topic)):
+                continue
+            if not counts or counts[partition] < count:
                 raise UsageError(
                     f"--resume {self.file}: {counted(count, 'message')} had arrived at topic {topic!r}, partition"
                     f" {partition}, and it cannot have as many now: it was deleted since, or the broker has lost"

@@ -31,8 +31,6 @@ from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 
 # Bytes at the end of each file that a resumed run compares with those that it wrote.
 TAIL_BYTES: Final = 1 << 16
-
-
 OPTIONS: Final = {"partitions": whole_number(1, MOST_PARTITIONS)}
 
 
@@ -76,17 +74,16 @@ def open_part(folder: Path, partitions: int, part: int, contents: Contents) -> F
 def parse_folder(url: str) -> FolderUrl:
     """A folder or file, `file:DIR?partitions=6`. Raises OptionError."""
     scheme, _, rest = url.partition(":")
-    place, _, query = rest.partition("?")
-    if place.startswith("//"):
-        place = place[2:]
-    if not place:
+    folder, _, query = rest.partition("?")
+    folder = folder.removeprefix("//")
+    if not folder:
         raise OptionError(f"--to {url}: it names no folder; write {scheme}:DIR.")
-    if placeholder := next((word for word in ("{database}", "{schema}", "{table}") if word in place), None):
+    if placeholder := next((word for word in ("{database}", "{schema}", "{table}") if word in folder), None):
         raise OptionError(
             f"--to {url}: {placeholder} is for topics of brokers; files are named by the product's topics: "
             f"write to {scheme}:DIR, and choose topics in the format's options."
         )
-    return FolderUrl(scheme, Path(place).expanduser(), **parse_options(query, OPTIONS, f"a {scheme} URL"))
+    return FolderUrl(scheme, Path(folder).expanduser(), **parse_options(query, OPTIONS, f"a {scheme} URL"))
 
 
 class StreamSink(Sink):
@@ -133,13 +130,10 @@ class FolderSink(Sink):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"{self.SCHEME}:{folder}: the folder cannot be made: {error.strerror}.") from None
-        there = next(iter(sorted(folder.glob(self._taken()))), None)
-        if files is None:
-            if there is not None:
-                raise SinkError(f"{self._named(there)} is already there; {self.ADVICE}, or remove it.")
-        else:
-            for name, state in files.items():
-                _check_state(folder / name, state)
+        if files is None and (taken := sorted(folder.glob(self._taken()))):
+            raise SinkError(f"{self._named(taken[0])} is already there; {self.ADVICE}, or remove it.")
+        for name, state in (files or {}).items():
+            _check_state(folder / name, state)
 
     def _named(self, file: Path) -> str:
         return f"{self.SCHEME}:{self._folder}: {file.name}"
@@ -157,7 +151,7 @@ class FolderSink(Sink):
             self._write_to((parcel.topic, parcel.partition), part, parcel)
             self.ledger.acknowledge_parcel(parcel)
 
-    def _write_to(self, place: Place, batch: MessageBatch, first: Parcel) -> None:
+    def _write_to(self, place: Place, batch: MessageBatch, parcel: Parcel) -> None:
         """Writes to a file. Raises DeliveryFailed if a write fails; the file is then truncated to the messages before
         the batch."""
         file = self._file(*place)
@@ -166,12 +160,11 @@ class FolderSink(Sink):
             self._append(file, batch)
         except OSError as error:
             cut = "" if self._cut(place, size) else "; the file ends within a message"
-            if not cut and size == len(
-                self._framing.header()
-            ):  # it is empty, and would be an existing file to the next run
+            is_empty = not cut and size == len(self._framing.header())
+            if is_empty:  # the next run would find a file that is already there
                 self._files.pop(place).close()
                 Path(file.name).unlink(missing_ok=True)
-            self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
+            self.ledger.fail(parcel, parcel.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
             self.ledger.fail_open()
             self.ledger.check()
 

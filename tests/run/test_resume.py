@@ -8,6 +8,8 @@ import random
 import shutil
 import signal
 import time
+from contextlib import nullcontext
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,10 +18,13 @@ import pytest
 from command import Command, start
 
 import simulator
+from simulator.errors import UsageError
 from simulator.model import OrderKey
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark
+from simulator.run.resume import Resumed
 from simulator.sinks.ledger import Position
+from simulator.sinks.memory import MemorySink
 from simulator.sinks.sink import FileState
 
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
@@ -165,6 +170,38 @@ def test_a_position_is_read_as_it_was_written(tmp_path: Path) -> None:
     later = bookmark.merged(mark.position, Position(OrderKey(1, 8, 0), {place: OrderKey(1, 8, 4)}))
     assert later == Position(OrderKey(1, 8, 0), {place: OrderKey(1, 8, 4)})
     assert bookmark.merged(mark.position, Position(None, {})) == mark.position
+
+
+@pytest.mark.parametrize(
+    ("most", "missed"),
+    [
+        ([5, 3], None),
+        ([inf, inf], None),
+        (None, None),
+        ([9, 9, 0], None),  # another count of partitions is told as that
+        ([5, 2], "3 messages had arrived at topic 'topic', partition 1,"),
+        ([0, 0], "5 messages had arrived at topic 'topic', partition 0,"),
+        ([], "5 messages had arrived at topic 'topic', partition 0,"),
+    ],
+)
+def test_messages_that_had_arrived_are_looked_for(most: list[float] | None, missed: str | None, tmp_path: Path) -> None:
+    """A destination says how many each partition can have got at most."""
+    mark = Bookmark(
+        {},
+        Position(OrderKey(1, 4, 0), {("topic", 0): OrderKey(1, 3, 0)}),
+        OrderKey(1, 9, 0),
+        {"topic": 2},
+        arrived={("topic", 0): 5, ("topic", 1): 3},
+    )
+    bookmark.write(tmp_path / "position", mark)
+
+    class Counting(MemorySink):
+        def most_arrived(self, topic: str) -> list[float] | None:
+            return most
+
+    refused = pytest.raises(UsageError, match=missed) if missed else nullcontext()
+    with Resumed(tmp_path / "position", {}) as resumed, refused:
+        resumed.ask(Counting())
 
 
 def test_a_record_tells_what_was_sent(command: Command, tmp_path: Path) -> None:
