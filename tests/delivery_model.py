@@ -275,11 +275,11 @@ class Machine(ABC):
 
     # Others
 
-    def cross(self, what: str) -> None:
-        """What others do between two lives of the run."""
+    def cross(self, crossing: str) -> None:
+        """Lets others do something between two lives of the run."""
         mark = bookmark.read(self.folder / "run")
         last = None if mark is None else self.last(mark)
-        match what:
+        match crossing:
             case "another run":
                 self.others += 1
                 self.live(f"other{self.others}", Life())
@@ -317,7 +317,7 @@ class Machine(ABC):
 
     def check(self, summary: Summary) -> None:
         """Raises AssertionError for what an independent reader finds that is not so."""
-        repeated = {(each["topic"], each["partition"]): each["messages"] for each in summary.repeated_in}
+        repeated = {(part["topic"], part["partition"]): part["messages"] for part in summary.repeated_in}
         assert summary.repeated == sum(repeated.values())
         for name in ("run", *(f"other{number + 1}" for number in range(self.others))):
             for place, messages in wanted(self.topic(name)).items():

@@ -7,13 +7,14 @@ and counted. A lock keeps the file to one run at a time.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, Self, TypeVar
 from uuid import uuid4
 
 import orjson
@@ -23,6 +24,8 @@ from simulator.model import OrderKey
 from simulator.output import sync_folder
 from simulator.sinks.ledger import Place, Position
 from simulator.sinks.sink import FileState
+
+T = TypeVar("T")
 
 VERSION: Final = 3
 # Seconds to wait for the lock: the workers of a killed run hold it until they notice its end.
@@ -56,8 +59,8 @@ class Bookmark:
 
 def check(file: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Raises UsageError if the identity of the run differs from that of the earlier one."""
-    if (found := difference(before, now)) is not None:
-        raise UsageError(f"--resume {file}: {found}; give the same again, or another file.")
+    if (changed := difference(before, now)) is not None:
+        raise UsageError(f"--resume {file}: {changed}; give the same again, or another file.")
 
 
 def difference(before: Mapping[str, str], now: Mapping[str, str]) -> str | None:
@@ -75,30 +78,26 @@ def _shown(value: str | None) -> str:
 def read(file: Path) -> Bookmark | None:
     """The bookmark in a file; None if the file does not exist. Raises UsageError, also for an inconsistent file."""
     try:
-        facts = orjson.loads(file.read_bytes())
-        if not isinstance(facts, dict):
-            _damaged("it is not an object")
+        facts = _typed(orjson.loads(file.read_bytes()), dict)
         if facts["version"] != VERSION:
             raise UsageError(f"--resume {file}: another version of cdcsim wrote it; name another file.")
         return _checked(
             Bookmark(
-                identity=_mapping(facts, "run", str),
-                position=Position(
-                    _key(facts["next"]), {place: key for place, key in _places(facts, "acknowledged", _known_key)}
-                ),
-                sent=_key(facts["sent"]),
-                partitions=_mapping(facts, "partitions", int, least=1),
+                identity=_mapping(facts["run"], str),
+                position=Position(_key_or_none(facts["next"]), _by_place(facts["acknowledged"], _key)),
+                sent=_key_or_none(facts["sent"]),
+                partitions=_mapping(facts["partitions"], int, least=1),
                 files={
-                    name: FileState(_whole(state["size"]), _text(state["tail"]))
-                    for name, state in _mapping(facts, "files", dict).items()
+                    name: FileState(_typed(state["size"], int), _typed(state["tail"], str))
+                    for name, state in _mapping(facts["files"], dict).items()
                 },
-                arrived=dict(_places(facts, "arrived", _whole)),
-                repeated=dict(_places(facts, "repeated", _whole)),
-                parts=[part for part in _list(facts["parts"]) if isinstance(part, dict) or _damaged("parts")],
-                settings=_mapping(facts, "settings", str),
-                seconds=_seconds(facts["seconds"]),
-                run_id=_text(facts["run_id"]),
-                done=_flag(facts["done"]),
+                arrived=_by_place(facts["arrived"], _count),
+                repeated=_by_place(facts["repeated"], _count),
+                parts=[_typed(part, dict) for part in _typed(facts["parts"], list)],
+                settings=_mapping(facts["settings"], str),
+                seconds=float(_typed(facts["seconds"], float, int)),
+                run_id=_typed(facts["run_id"], str),
+                done=_typed(facts["done"], bool),
             )
         )
     except FileNotFoundError:
@@ -206,69 +205,41 @@ def _checked(mark: Bookmark) -> Bookmark:
     """The bookmark itself. Raises ValueError for a position that no run can have written."""
     keys = [*mark.position.acknowledged.values(), *([mark.position.next] if mark.position.next else [])]
     if mark.sent is not None and any((key.phase, key.turn) > (mark.sent.phase, mark.sent.turn) for key in keys):
-        _damaged("more is acknowledged than was sent")
+        raise ValueError("more is acknowledged than was sent")
     if mark.sent is None and mark.position.acknowledged:
-        _damaged("messages are acknowledged of which none was sent")
+        raise ValueError("messages are acknowledged of which none was sent")
     return mark
 
 
-def _damaged(what: str) -> NoReturn:
-    raise ValueError(what)
-
-
-def _whole(value: Any, least: int = 0) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        _damaged(f"{value!r} is no whole number from {least} on")
+def _typed(value: Any, *kinds: type, least: float = 0) -> Any:
+    """The value itself. Raises ValueError if it is of another type, or a number below the least."""
+    if type(value) not in kinds or (type(value) in (int, float) and value < least):
+        raise ValueError(f"{value!r} is no {kinds[0].__name__} from {least} on")
     return value
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        _damaged(f"{value!r} is no text")
-    return value
+def _mapping(value: Any, kind: type, least: float = 0) -> dict[str, Any]:
+    return {name: _typed(member, kind, least=least) for name, member in _typed(value, dict).items()}
 
 
-def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-        _damaged(f"{value!r} is no number of seconds")
-    return float(value)
+def _by_place(rows: Any, parse: Callable[[Any], T]) -> dict[Place, T]:
+    """Parsed values by topic and partition, of rows of these three."""
+    return {(_typed(topic, str), _typed(partition, int)): parse(value) for topic, partition, value in rows}
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        _damaged(f"{value!r} is neither true nor false")
-    return value
+def _count(value: Any) -> int:
+    return int(_typed(value, int))
 
 
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        _damaged(f"{value!r} is no list")
-    return value
-
-
-def _mapping(facts: Mapping[str, Any], name: str, kind: type, *, least: int = 0) -> dict[str, Any]:
-    value = facts[name]
-    if not isinstance(value, dict) or not all(isinstance(each, kind) for each in value.values()):
-        _damaged(name)
-    if kind is int:
-        return {each: _whole(number, least) for each, number in value.items()}
-    return value
-
-
-def _places(facts: Mapping[str, Any], name: str, parse: Any) -> list[tuple[Place, Any]]:
-    """Parsed rows of topic, partition and one value."""
-    return [((_text(topic), _whole(partition)), parse(value)) for topic, partition, value in _list(facts[name])]
-
-
-def _key(value: Any) -> OrderKey | None:
-    return None if value is None else _known_key(value)
-
-
-def _known_key(value: Any) -> OrderKey:
-    phase, turn, ordinal = _list(value)
-    if not all(isinstance(each, int) and not isinstance(each, bool) for each in value) or phase not in (0, 1):
-        _damaged(f"{value!r} is no order key")
+def _key(value: Any) -> OrderKey:
+    phase, turn, ordinal = (_typed(number, int, least=-math.inf) for number in _typed(value, list))
+    if phase not in (0, 1):
+        raise ValueError(f"{value!r} is no order key")
     return OrderKey(phase, turn, ordinal)
+
+
+def _key_or_none(value: Any) -> OrderKey | None:
+    return None if value is None else _key(value)
 
 
 def _numbers(key: OrderKey) -> list[int]:

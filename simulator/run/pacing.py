@@ -102,9 +102,9 @@ class Shape(Pace):
             middle, swing = (low + high) / 2, (high - low) / 2
             turns = 2 * math.pi / period
             return middle * seconds + swing / turns * (1 - math.cos(turns * seconds))
-        whole, part = divmod(seconds, period)
+        periods, part = divmod(seconds, period)
         up = period * SPIKE_SHARE
-        return low * seconds + (high - low) * (whole * up + min(part, up))
+        return low * seconds + (high - low) * (periods * up + min(part, up))
 
     @cached_property
     def _areas(self) -> list[float]:

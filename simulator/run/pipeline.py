@@ -232,7 +232,7 @@ class Run:
         pass_on = self._send if rendering.elsewhere else sender.put
         renderer = Stage[Any]("renderer", lambda begun: pass_on(rendering.finish(begun)), rendering.ahead)
         self._stages = [renderer, sender]
-        whole = False
+        done = False
         try:
             try:
                 self._generate(renderer)
@@ -251,7 +251,7 @@ class Run:
                 summary.rate_unit = self._clock.pace.unit
                 summary.rate_wanted, summary.rate_reached = self._clock.rates()
             self.sink.flush()
-            whole = not self.stop
+            done = not self.stop
         finally:
             self.rendering.close()
             for stage in reversed(self._stages):
@@ -262,7 +262,7 @@ class Run:
             repeated = self.sink.ledger.repeated + (Counter() if self.resumed is None else self.resumed.repeated)
             summary.count_repeated(repeated)
             if self.resumed is not None:
-                self._keep(self.resumed, done=whole)
+                self._keep(self.resumed, done=done)
             self._report_progress(last=True)
         return summary
 
@@ -364,11 +364,10 @@ class Run:
     def _count_block(self, block: Block, first: int, stop: int) -> None:
         """Counts the turns [first, stop) of a block."""
         summary = self.summary
-        whole = first == block.first_turn and stop == block.first_turn + block.turns
         if summary.next_turn == summary.first_turn:  # of a resumed run the first turns of this block arrived before
             summary.first_turn = min(first, stop)
         summary.next_turn = stop
-        if whole:
+        if (first, stop) == (block.first_turn, block.first_turn + block.turns):
             summary.changes += block.changes
         elif first < stop:
             summary.changes += int(self.plan.stream.count(first, stop).sum())

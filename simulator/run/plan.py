@@ -67,7 +67,7 @@ class Plan:
 
     def block(self, number: int) -> TurnBlock:
         """A block by its number, without the limit of row changes. It is empty if it lies outside of the run."""
-        first, stop = (self._border(each * self.step) for each in (number, number + 1))
+        first, stop = self._border(number * self.step), self._border((number + 1) * self.step)
         return TurnBlock(number, first, max(first, stop))
 
     def blocks(self) -> Iterator[TurnBlock]:
@@ -124,13 +124,13 @@ class Plan:
     def count(self, numbers: Iterable[int]) -> list[int]:
         """Row changes of blocks, by their numbers."""
         blocks = map(self.block, numbers)
-        return [int(self.stream.count(each.first, each.stop).sum()) if each.stop > each.first else 0 for each in blocks]
+        return [int(self.stream.count(b.first, b.stop).sum()) if b.stop > b.first else 0 for b in blocks]
 
     def shortened(self, changes: float) -> Plan:
         """The plan in blocks of about `changes` row changes, if its own blocks have more."""
         block = self.block(self.first // self.step)
-        each = self.count([block.number])[0] / max(block.stop - block.first, 1)
-        return replace(self, step=min(self.step, max(16, int(changes / max(each, 1e-9)))))
+        changes_of_turn = self.count([block.number])[0] / max(block.stop - block.first, 1)
+        return replace(self, step=min(self.step, max(16, int(changes / max(changes_of_turn, 1e-9)))))
 
     def check_reach(self) -> None:
         """Raises UsageError if the run goes beyond the last turn that the stream can have."""

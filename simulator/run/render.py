@@ -77,7 +77,7 @@ class Renderer:
         layout = self.codec.layout
         split = self.router.split_by(table) if kind is UPDATE else ()
         halves = kind is UPDATE and (split != () or self.stream.source.key_is_fixed)
-        kinds = [each for each in ((UPDATE, INSERT, DELETE) if halves else (kind,)) if self.codec.sends(each)]
+        kinds = [*filter(self.codec.sends, (UPDATE, INSERT, DELETE) if halves else (kind,))]
         if not kinds or table.id in self._unsent:
             return ()
         if layout.packing.reads_values:

@@ -41,14 +41,14 @@ class Resumed:
         self.seconds: Callable[[], float] = lambda: self.before.seconds
         self._lock = Lock(file)
         try:
-            found = bookmark.read(file)
-            if found is not None:
-                bookmark.check(file, found.identity, identity)
+            before = bookmark.read(file)
+            if before is not None:
+                bookmark.check(file, before.identity, identity)
         except BaseException:
             self._lock.close()
             raise
-        self.begins = found is None or (found.position.next is None and found.sent is None)
-        self.before = found or Bookmark(identity)
+        self.begins = before is None or (before.position.next is None and before.sent is None)
+        self.before = before or Bookmark(identity)
         self._mark = replace(self.before, done=False)
         # Messages sent again since an earlier part may have sent them already, in all parts of the run.
         self._repeated: Counter[Place] = Counter(self.before.repeated)

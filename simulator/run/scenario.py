@@ -56,7 +56,7 @@ def load(
 
     loaded = load_yaml(name, settings)
     dated = next((i for i, entry in enumerate(loaded.spec.script or ()) if entry.at is not None), None)
-    if dated is not None and (start := next((each for each in settings if each.startswith("start=")), None)):
+    if dated is not None and (start := next((setting for setting in settings if setting.startswith("start=")), None)):
         raise UsageError(
             f"--set {start}: script[{dated}].at of {loaded.file} says when it happens; leave one of them out."
         )

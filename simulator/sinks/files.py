@@ -257,15 +257,15 @@ def _check_state(path: Path, state: FileState) -> None:
             if size >= state.size:
                 if _tail(file.fileno(), state.size) == state.tail:
                     return
-                found = "other bytes before that"
+                content = "other bytes before that"
             else:
-                found = f"{size:,} bytes"
+                content = f"{size:,} bytes"
     except FileNotFoundError:
-        found = "no such file"
+        content = "no such file"
     except OSError as error:
-        found = str(error.strerror)
+        content = str(error.strerror)
     raise UsageError(
-        f"--resume: the run had written {state.size:,} bytes of {path}, and there is {found}: put the file back as it"
+        f"--resume: the run had written {state.size:,} bytes of {path}, and there is {content}: put the file back as it"
         " was, or begin anew with another resume file and an empty folder."
     )
 

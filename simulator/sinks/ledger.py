@@ -100,9 +100,9 @@ class Parcel:
 
     def before(self, number: int) -> OrderKey | None:
         """The last order key below that of this message: a change and its tombstone share one."""
-        key = self.order_key(number)
+        own = self.order_key(number)
         earlier = (self.order_key(n) for n in range(number - 1, self.first - 1, -1))
-        return next((found for found in earlier if found != key), self.previous)
+        return next((key for key in earlier if key != own), self.previous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +266,8 @@ class Ledger:
 
     def withhold(self, parcel: Parcel, number: int) -> None:
         """Notes that the messages of a parcel from this number on were never sent."""
-        for each in range(max(number, parcel.first), parcel.end):
-            self.fail(parcel, each, NOT_SENT, dropped=True)
+        for unsent in range(max(number, parcel.first), parcel.end):
+            self.fail(parcel, unsent, NOT_SENT, dropped=True)
 
     def fail_open(self, reason: str = NOT_SENT, *, dropped: bool = True) -> None:
         """Marks all messages without an answer as failed."""

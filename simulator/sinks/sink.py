@@ -153,8 +153,8 @@ class Sink(ABC):
             rows = np.flatnonzero((chosen < 0) & (topics == index))
             count = self.partitions(batch["topic"].dictionary[index].as_py())
             chosen[rows] = self.choose(batch["key"].take(pa.array(rows)), turns[rows], count)
-        at = batch.columns.schema.get_field_index("partition")
-        return MessageBatch(batch.columns.set_column(at, "partition", pa.array(chosen)))
+        column = batch.columns.schema.get_field_index("partition")
+        return MessageBatch(batch.columns.set_column(column, "partition", pa.array(chosen)))
 
     @property
     def delivered(self) -> int:

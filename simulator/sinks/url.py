@@ -64,7 +64,7 @@ def public(url: str) -> str:
 def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> dict[str, Any]:
     """The options of a URL's query. `url` names the kind of URL in errors ("a Kafka URL"); values with secrets are
     parsed by parsers that hide them. Raises OptionError."""
-    found: dict[str, Any] = {}
+    parsed: dict[str, Any] = {}
     the_url = re.sub("^an? ", "the ", url)
     for part in filter(None, query.split("&")):
         name, given, text = part.partition("=")
@@ -72,14 +72,14 @@ def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> 
         if name not in options:
             hint = did_you_mean(name, options, f" It takes {', '.join(options)}{rest}.")
             raise OptionError(f"{url} has no option {name!r}.{hint}")
-        if name in found:
+        if name in parsed:
             raise OptionError(f"{the_url} has the option {name!r} twice: leave one out.")
         try:
-            found[name] = options[name](text if given else "")
+            parsed[name] = options[name](text if given else "")
         except ValueError as expected:
-            found_instead = "" if options[name] in SECRET else f", not {text!r}"
-            raise OptionError(f"{the_url}'s option {name!r} is {expected}{found_instead}.") from None
-    return found
+            instead = "" if options[name] in SECRET else f", not {text!r}"
+            raise OptionError(f"{the_url}'s option {name!r} is {expected}{instead}.") from None
+    return parsed
 
 
 def whole_number(least: int, most: int | None = None) -> Parser:
@@ -139,7 +139,7 @@ def check_pattern(pattern: str, known: Sequence[str] = PLACEHOLDERS, *, what: st
     """Raises UsageError for a placeholder that is not known."""
     for name in re.findall(r"\{(.*?)\}", pattern):
         if name not in known:
-            allowed = ", ".join(f"{{{each}}}" for each in known[:-1]) + f" and {{{known[-1]}}}"
+            allowed = ", ".join(f"{{{other}}}" for other in known[:-1]) + f" and {{{known[-1]}}}"
             raise UsageError(f"{what} {pattern!r} has {{{name}}}: it may have {allowed}.")
 
 

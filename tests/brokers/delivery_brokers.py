@@ -87,14 +87,14 @@ class Brokers(Machine):
     def topic(self, name: str) -> str:
         return f"{self.name}_{name}" + ("_{table}" if self.by_table else "")
 
-    def target(self, name: str, **options: str) -> Target:
-        query = {**OPTIONS, **MORE[self.kind], **options}
-        place = f"{self.address}/{self.topic(name)}"
-        scheme = self.kind.partition(" ")[0]
+    def target(self, name: str, **more: str) -> Target:
+        query = {**OPTIONS, **MORE[self.kind], **more}
+        scheme, path = self.kind.partition(" ")[0], self.topic(name)
         if scheme == "rabbitmq":
-            scheme, place = "amqp", f"{self.address}/"
+            scheme, path = "amqp", ""
             query["topic"] = self.topic(name)
-        return parse_target(f"{scheme}://{place}?{'&'.join(f'{name}={text}' for name, text in query.items())}")
+        options = "&".join(f"{option}={text}" for option, text in query.items())
+        return parse_target(f"{scheme}://{self.address}/{path}?{options}")
 
     def live(self, name: str, life: Life, **options: Any) -> Summary:
         # RabbitMQ closes the channel for a message that it refuses

@@ -55,7 +55,7 @@ def reader(kind: Kind, address: str, request: pytest.FixtureRequest) -> Callable
         case "rocketmq":
             return partial(topic_bodies, request.getfixturevalue("java"), address)
         case _:
-            return lambda topic: {n: [each.value() for each in found] for n, found in read(address, topic).items()}
+            return lambda topic: {n: [m.value() for m in messages] for n, messages in read(address, topic).items()}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.broker(kind.split()[0])) for kind in KINDS])

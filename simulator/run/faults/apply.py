@@ -90,7 +90,7 @@ class Application:
         missing = np.zeros(len(flow), dtype=bool)
         turn, kind = flow.column("turn"), flow.column("kind")
         single = np.isin(kind, (DDL, HEARTBEAT))
-        for first, after in sorted({self.span(each) for each in struck.tolist()}):
+        for first, after in sorted(set(map(self.span, struck.tolist()))):
             rows = (turn >= first) & (turn < after) & ~single & ~missing
             if count := int(rows.sum()):
                 flow.note("gap", np.flatnonzero(rows)[:1], messages=count)

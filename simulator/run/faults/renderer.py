@@ -92,7 +92,7 @@ class FaultyRenderer(Renderer):
             flow = Flow(joined(batches), self._seed)
             flow.occurrences += restarts
         self._apply(flow, stop)
-        return flow.batch, sorted(flow.occurrences, key=lambda each: (each.order, each.fault))
+        return flow.batch, sorted(flow.occurrences, key=lambda occurrence: (occurrence.order, occurrence.fault))
 
     def _segment(self, block: Block, segment: Segment, stop: int) -> MessageBatch | None:
         """The messages that one life sends, with the order keys of a run without faults."""
@@ -147,16 +147,16 @@ class FaultyRenderer(Renderer):
 
     def _restart(self, ending: Ending, batch: MessageBatch | None) -> Occurrence:
         """A restart as an occurrence: where it fell, and how many messages came again, or do not come."""
-        at = _shown(ending.end)
+        end = _shown(ending.end)
         if ending.is_last:
-            return Occurrence(ending.kind, at, "", None, 1, "sends nothing more")
+            return Occurrence(ending.kind, end, "", None, 1, "sends nothing more")
         if ending.kind == "second-snapshot":
             turn = ending.stored.turn
-            sent = max(0, -(-at.ordinal // STEP)) if at.turn < turn else 0
-            missing = int(self.stream.count(at.turn, turn).sum()) - sent
-            return Occurrence(ending.kind, at, "", None, missing, f"takes a snapshot before turn {turn}")
+            sent = max(0, -(-end.ordinal // STEP)) if end.turn < turn else 0
+            missing = int(self.stream.count(end.turn, turn).sum()) - sent
+            return Occurrence(ending.kind, end, "", None, missing, f"takes a snapshot before turn {turn}")
         again = 0 if batch is None else int(below(batch, ending.end).sum())
-        return Occurrence(ending.kind, at, "", None, again, f"reads on from {_shown(ending.stored)}")
+        return Occurrence(ending.kind, end, "", None, again, f"reads on from {_shown(ending.stored)}")
 
     def _spread(self, batch: MessageBatch, segment: Segment) -> MessageBatch:
         try:

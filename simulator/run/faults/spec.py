@@ -165,7 +165,7 @@ class Faults:
 
     def without(self, fault: str) -> Faults:
         rates = {name: rate for name, rate in self.rates.items() if name != fault}
-        return replace(self, rates=rates, places=tuple(at for at in self.places if at.fault != fault))
+        return replace(self, rates=rates, places=tuple(place for place in self.places if place.fault != fault))
 
 
 NONE: Final = Faults({})

@@ -93,17 +93,17 @@ class SharedMemory:
         """Puts an object into a slot; copies the arrays that are not there yet."""
         pickled: list[pickle.PickleBuffer] = []
         head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
-        buffers = [pa.py_buffer(each.raw()) for each in pickled]
+        buffers = [pa.py_buffer(buffer.raw()) for buffer in pickled]
         room = pa.py_buffer(self._slots[slot]).address if slot in self._slots else None
-        made = [each.size > 0 and each.address == room for each in buffers]
-        offset = sum(_aligned(each.size) for each, there in zip(buffers, made, strict=True) if there)
+        made = [buffer.size > 0 and buffer.address == room for buffer in buffers]
+        offset = sum(_aligned(buffer.size) for buffer, there in zip(buffers, made, strict=True) if there)
         arrays = list[tuple[int, int]]()
-        for each, there in zip(buffers, made, strict=True):
+        for buffer, there in zip(buffers, made, strict=True):
             begin = 0 if there else offset
-            arrays.append((begin, begin + each.size))
+            arrays.append((begin, begin + buffer.size))
             if not there:
-                self._copy(each, slot * SLOT_BYTES + offset)
-                offset += _aligned(each.size)
+                self._copy(buffer, slot * SLOT_BYTES + offset)
+                offset += _aligned(buffer.size)
         return Stored(head, arrays)
 
     def _copy(self, array: pa.Buffer, offset: int) -> None:

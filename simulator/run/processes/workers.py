@@ -89,8 +89,8 @@ class Process:
                 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
                     self.pid = os.fork()
                 if not self.pid:
-                    for each in (*others, self):  # or a worker would not see the end of the run
-                        os.close(each._socket.fileno())
+                    for worker in (*others, self):  # or a worker would not see the end of the run
+                        os.close(worker._socket.fileno())
                     serve(theirs, self.memory, job, wall_clock=wall_clock)
             else:
                 self.pid = _spawned(theirs, self.memory)
@@ -201,13 +201,13 @@ def _end(processes: Sequence[Process]) -> None:
 
 def _forks() -> bool:
     """Whether a fork can render: other threads may hold locks that it needs; those of sinks hold none."""
-    threads = [each.name for each in threading.enumerate() if each is not threading.current_thread()]
-    return sys.platform == "linux" and all(name.startswith("cdcsim-") for name in threads)
+    others = {*threading.enumerate()} - {threading.current_thread()}
+    return sys.platform == "linux" and all(thread.name.startswith("cdcsim-") for thread in others)
 
 
 def _spawned(channel: socket.socket, memory: SharedMemory) -> int:
     """Starts a new process with the socket as its standard input and the memory as file descriptor `MEMORY`."""
-    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
+    path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     return os.posix_spawn(
         sys.executable,
         [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],

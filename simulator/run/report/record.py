@@ -111,7 +111,8 @@ class Recorder:
     def _partitions(self) -> list[dict[str, Any]]:
         digests = self.digests()
         return [
-            {**partition(each), "sha256": digests[each.topic, each.partition]} for each in self._sink.ledger.progress()
+            {**partition(progress), "sha256": digests[progress.topic, progress.partition]}
+            for progress in self._sink.ledger.progress()
         ]
 
 

@@ -37,7 +37,7 @@ class Outgoing:
         self._headers = None if headers.null_count == len(batch) else headers
         self._kept: _Headers | None = None
         largest = int((self._values.sizes + self._keys.sizes).max(initial=0))
-        self.each = largest > most_bytes - FRAME_BYTES or not (self._stamps_ms is None and self._headers is None)
+        self.one_by_one = largest > most_bytes - FRAME_BYTES or not (self._stamps_ms is None and self._headers is None)
 
     def messages(self, rows: Ints, ticket: int) -> Array:
         """These rows as structures `library.MESSAGE`; their tickets count from `ticket` on."""

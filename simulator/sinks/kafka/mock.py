@@ -40,7 +40,7 @@ class MockCluster:
 
         consumer = Consumer({"bootstrap.servers": self.servers, "group.id": "cdcsim"})
         try:
-            partitions = [TopicPartition(topic, partition) for partition in range(PARTITIONS)]
-            return sum(consumer.get_watermark_offsets(each, timeout=ANSWER_SECS)[0] for each in partitions)
+            partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
+            return sum(consumer.get_watermark_offsets(partition, timeout=ANSWER_SECS)[0] for partition in partitions)
         finally:
             consumer.close()

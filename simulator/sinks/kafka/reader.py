@@ -69,14 +69,14 @@ class KafkaReader(PartitionReader):
         if topic not in self._counts:
             check_topic(topic)
             try:
-                found = self._consumer.list_topics(topic, timeout=max(self._secs, ANSWER_SECS)).topics[topic]
+                metadata = self._consumer.list_topics(topic, timeout=max(self._secs, ANSWER_SECS)).topics[topic]
             except self._kafka.KafkaException as error:
                 raise SinkError(f"{self.name} could not be reached: {error.args[0].str()}. Is it running?") from None
-            if found.error is not None or not found.partitions:
+            if metadata.error is not None or not metadata.partitions:
                 raise SinkError(f"{self.name} has no topic {topic!r}.")
-            self._counts[topic] = len(found.partitions)
+            self._counts[topic] = len(metadata.partitions)
             self._check_kept(topic)
-            self._assign(topic, len(found.partitions))
+            self._assign(topic, len(metadata.partitions))
         return self._counts[topic]
 
     def _check_kept(self, topic: str) -> None:

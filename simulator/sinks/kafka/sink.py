@@ -119,7 +119,7 @@ class KafkaSink(Sink):
         while len(messages) and not self.ledger.has_failed:
             self._answered.clear()
             try:
-                if outgoing.each:
+                if outgoing.one_by_one:
                     rows = parcel.rows[-len(messages) :]
                     self._producer.produce_each(messages, *outgoing.arguments(rows, messages, topic, parcel.partition))
                 else:

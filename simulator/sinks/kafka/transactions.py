@@ -61,15 +61,15 @@ class TransactionalSink(KafkaSink):
             return None
         reader = self.cluster.client.Consumer(_reader_settings({**self.settings, "log_level": 0}, self._group))
         try:
-            places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics]
-            found = self.cluster.ask(lambda: reader.committed(places, timeout=self.cluster.url.connect_secs))
+            asked = [self.cluster.client.TopicPartition(topic, 0) for topic in topics]
+            answers = self.cluster.ask(lambda: reader.committed(asked, timeout=self.cluster.url.connect_secs))
         except self.cluster.exception as error:
             raise SinkError(
                 f"{self.cluster} does not say where {self._id!r} is: {self.cluster.words(error)}."
             ) from None
         finally:
             reader.close()
-        keys = [OrderKey(*map(int, each.metadata.split("."))) for each in found if each.metadata]
+        keys = [OrderKey(*map(int, answer.metadata.split("."))) for answer in answers if answer.metadata]
         return max(keys, default=None)
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:

@@ -193,12 +193,12 @@ def parse_properties(text: str, file: str) -> dict[str, str]:
     settings: dict[str, str] = {}
     lines = enumerate(text.split("\n"), 1)
     for number, line in lines:
-        whole = line.strip()
-        if not whole or whole[0] in "#!":
+        entry = line.strip()
+        if not entry or entry[0] in "#!":
             continue
-        while (len(whole) - len(whole.rstrip("\\"))) % 2:
-            whole = whole[:-1] + next(lines, (0, ""))[1].strip()
-        match = re.fullmatch(r"([^=:\s]+)\s*[=:]\s*(.*)", whole, re.DOTALL)
+        while (len(entry) - len(entry.rstrip("\\"))) % 2:
+            entry = entry[:-1] + next(lines, (0, ""))[1].strip()
+        match = re.fullmatch(r"([^=:\s]+)\s*[=:]\s*(.*)", entry, re.DOTALL)
         if not match:
             raise OptionError(f"{file}:{number}: this line is no setting: write name=value.")
         settings[ALIASES.get(match[1], match[1])] = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", _unescaped, match[2])

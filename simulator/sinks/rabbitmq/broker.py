@@ -90,10 +90,10 @@ class Broker:
 
     def words(self, error: Exception) -> str:
         """The broker's reason in an error: `NOT_FOUND - no exchange 'x' in vhost '/'`."""
-        found = re.search(r"\(\d+\)?[,:]? ['\"](.*?)['\"]\)*$", str(error) or repr(error), re.DOTALL)
+        match = re.search(r"\(\d+\)?[,:]? ['\"](.*?)['\"]\)*$", str(error) or repr(error), re.DOTALL)
         cause = _cause(error)
         reason = cause.strerror if isinstance(cause, OSError) else ""
-        text = found[1] if found else reason or str(cause) or repr(cause)
+        text = match[1] if match else reason or str(cause) or repr(cause)
         return " ".join(text.split()).rstrip(".")
 
     def declare_exchange(self, connection: Any) -> None:

@@ -30,8 +30,8 @@ class Publication:
         start, end = (self._start, self._end) if properties is None else self._header(properties)
         size = len(body)
         parts = [self._method, start, size.to_bytes(8, "big"), end]
-        for at in range(0, size, most):
-            part = body if size <= most else body[at : at + most]
+        for first in range(0, size, most):
+            part = body if size <= most else body[first : first + most]
             parts += [struct.pack(">BHI", BODY, self._channel, len(part)), part, END]
         return b"".join(parts)
 
@@ -60,7 +60,7 @@ class Confirms:
     def answer(self, tag: int, *, multiple: bool, refused: bool) -> None:
         if refused:
             tags = range(self.low, tag + 1) if multiple else (tag,)
-            self.refused.update(each for each in tags if each not in self._done)
+            self.refused.update(refusal for refusal in tags if refusal not in self._done)
         if not multiple and tag != self.low:
             self._done.add(tag)
             return
@@ -69,4 +69,4 @@ class Confirms:
             self._done.discard(self.low)
             self.low += 1
         if multiple and self._done:
-            self._done = {each for each in self._done if each > self.low}
+            self._done = {done for done in self._done if done > self.low}

@@ -129,8 +129,8 @@ class RabbitmqSink(Sink):
         with self._lock:
             for start in range(0, len(batch), ROWS):
                 messages = self._messages(batch.slice(start, ROWS), parcels, start)
-                for at in range(0, len(messages), size):
-                    self._publish(messages[at : at + size])
+                for first in range(0, len(messages), size):
+                    self._publish(messages[first : first + size])
                     if self.ledger.has_failed:
                         self._settle_failure()
                         self.ledger.check()
@@ -353,7 +353,7 @@ class RabbitmqSink(Sink):
         self._connection = Connection(self.broker)
         self._lost = None
         again = islice(self._sent, len(self._sent) - self._unwritten)
-        self.ledger.repeat(Counter((each.parcel.topic, each.parcel.partition) for each in again))
+        self.ledger.repeat(Counter((message.parcel.topic, message.parcel.partition) for message in again))
         self._write(self._sent)
 
     def _disconnect(self, *, abort: bool = False) -> None:

@@ -74,21 +74,21 @@ class Cluster:
         shall have. Raises UsageError for a name that RocketMQ does not take, SinkError."""
         if topic in self._queues:
             return self._queues[topic]
-        wanted, found = self.url.partitions, self.existing(topic)
-        if not found:
+        wanted, queues = self.url.partitions, self.existing(topic)
+        if not queues:
             if wanted is None:
                 raise SinkError(
                     f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N queues."
                 )
             self._create(topic, wanted)
-            found = self._wait_for(topic, wanted)
-        if wanted not in (None, len(found)):
+            queues = self._wait_for(topic, wanted)
+        if wanted not in (None, len(queues)):
             raise SinkError(
-                f"topic {topic!r} at {self} has {len(found)} queues, and the URL asks for {wanted}: leave partitions="
+                f"topic {topic!r} at {self} has {len(queues)} queues, and the URL asks for {wanted}: leave partitions="
                 " out, or take another topic."
             )
-        self._queues[topic] = found
-        return found
+        self._queues[topic] = queues
+        return queues
 
     def existing(self, topic: str) -> list[Queue]:
         """The topic's queues; none if there is no such topic. Raises UsageError, SinkError."""
@@ -101,7 +101,7 @@ class Cluster:
             queues = self._route(queue.topic)
         except (OSError, Refusal):
             return queue
-        return next((each for each in queues if (each.broker, each.number) == (queue.broker, queue.number)), queue)
+        return next((now for now in queues if (now.broker, now.number) == (queue.broker, queue.number)), queue)
 
     def _route(self, topic: str) -> list[Queue]:
         """As Java's client: brokers by their names, or as an administrator has put them in order."""
@@ -115,9 +115,9 @@ class Cluster:
         if order := route.get("orderTopicConf"):  # broker-b:4;broker-a:4
             shares = [(name, int(count)) for name, _, count in (share.partition(":") for share in order.split(";"))]
         else:
-            writable = (each for each in route["queueDatas"] if each["perm"] & WRITE)
-            shares = sorted((each["brokerName"], each["writeQueueNums"]) for each in writable)
-        addresses = {each["brokerName"]: each["brokerAddrs"].get(MASTER) for each in route["brokerDatas"]}
+            writable = (share for share in route["queueDatas"] if share["perm"] & WRITE)
+            shares = sorted((share["brokerName"], share["writeQueueNums"]) for share in writable)
+        addresses = {broker["brokerName"]: broker["brokerAddrs"].get(MASTER) for broker in route["brokerDatas"]}
         queues: list[Queue] = []
         for broker, count in shares:
             if (address := addresses.get(broker)) is not None:
@@ -161,8 +161,9 @@ class Cluster:
     def _brokers(self) -> Mapping[str, str]:
         """Names of brokers and their masters' addresses."""
         _, body = self._ask(CLUSTER_INFO, {})
-        table = json_of(body).get("brokerAddrTable") or {}
-        return {name: each["brokerAddrs"][MASTER] for name, each in table.items() if MASTER in each["brokerAddrs"]}
+        brokers = json_of(body).get("brokerAddrTable") or {}
+        addresses = {name: broker["brokerAddrs"] for name, broker in brokers.items()}
+        return {name: masters[MASTER] for name, masters in addresses.items() if MASTER in masters}
 
     def _patiently(self, ask: Callable[[], T]) -> T:
         """The answer, asked for again where that may help: in mid-run as long as brokers may be away. Raises OSError,

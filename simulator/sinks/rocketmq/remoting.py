@@ -108,10 +108,10 @@ class Connection:
         return orjson.loads(answer[:header_length]), answer[header_length:]
 
     def _read(self, count: int) -> bytes:
-        found = self._reader.read(count)
-        if len(found) < count:
+        data = self._reader.read(count)
+        if len(data) < count:
             raise ConnectionResetError("the connection was closed")
-        return found
+        return data
 
     def close(self) -> None:
         self._reader.close()
