@@ -99,7 +99,7 @@ class RabbitmqReader:
         return self._pattern.replace("{topic}", topic), partition
 
     def _queue_name(self, topic: str, number: int) -> str:
-        return self.place(topic, number)[0] + ("" if self._url.partitions is None else f".{number}")
+        return self.place(topic, number)[0] + self._url.suffix(number)
 
     def _opened(self, name: str) -> Queue:
         """A queue with its end. Raises SinkError, UsageError."""
@@ -157,7 +157,7 @@ class RabbitmqReader:
 
     def take(self, place: tuple[str, int], count: int) -> pa.RecordBatch | None:
         """Some of the next messages of a queue; None: there are no more. Raises SinkError."""
-        name = place[0] + ("" if self._url.partitions is None else f".{place[1]}")
+        name = place[0] + self._url.suffix(place[1])
         if (queue := self._queues.get(name)) is None:
             return None
         while not queue.waiting and not queue.ended:

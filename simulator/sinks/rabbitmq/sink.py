@@ -106,15 +106,8 @@ class RabbitmqSink(Sink):
             return None
         queue = self.url.queue.replace("{topic}", topic)
         with self._lock:
-            return [
-                math.inf if self.broker.has_queue(self._connection.blocking, _short(queue + suffix)) else 0
-                for suffix in self._suffixes
-            ]
-
-    @property
-    def _suffixes(self) -> Sequence[str]:
-        """Ends of the names of queues and routing keys, by partition."""
-        return [""] if self.url.partitions is None else [f".{number}" for number in range(self.url.partitions)]
+            names = [_short(queue + self.url.suffix(number)) for number in range(self.url.partitions or 1)]
+            return [math.inf if self.broker.has_queue(self._connection.blocking, name) else 0 for name in names]
 
     @property
     def trouble(self) -> str | None:
@@ -195,7 +188,7 @@ class RabbitmqSink(Sink):
             routing_key = queue
         if (queue, routing_key) not in self._declared:
             if url.queue or not url.exchange:
-                for suffix in self._suffixes:
+                for suffix in map(url.suffix, range(url.partitions or 1)):
                     self._declare(_short(queue + suffix), _short(routing_key + suffix))
             self._declared.add((queue, routing_key))
         return _short(routing_key)

@@ -109,6 +109,10 @@ class RabbitmqUrl(Patience):
     key: Path | None = None
     heartbeat_secs: int = 20
 
+    def suffix(self, partition: int) -> str:
+        """End of the names of a partition's queue and routing key."""
+        return "" if self.partitions is None else f".{partition}"
+
     def __str__(self) -> str:
         return f"RabbitMQ {self.host}:{self.port}"
 
