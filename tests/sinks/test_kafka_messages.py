@@ -31,10 +31,10 @@ def test_messages_point_into_the_memory_of_a_slice() -> None:
 
 
 def test_messages_with_headers_timestamps_or_a_large_one_go_one_by_one() -> None:
-    assert not Outgoing(batch("t", [b"x" * 700]), 1000).each
-    assert Outgoing(batch("t", [b"x" * 990]), 1000).each
-    assert Outgoing(batch("t", [b"x"], timestamps_ms=[5]), 1000).each
-    assert Outgoing(batch("t", [b"x"], headers=[[("a", b"1")]]), 1000).each
+    assert not Outgoing(batch("t", [b"x" * 700]), 1000).one_by_one
+    assert Outgoing(batch("t", [b"x" * 990]), 1000).one_by_one
+    assert Outgoing(batch("t", [b"x"], timestamps_ms=[5]), 1000).one_by_one
+    assert Outgoing(batch("t", [b"x"], headers=[[("a", b"1")]]), 1000).one_by_one
 
 
 def test_arguments_of_chosen_rows() -> None:
