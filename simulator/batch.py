@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.carriers import storage
 from simulator.model import (
     ABSENT,
     FIRST_LIFE,
@@ -409,7 +410,7 @@ def differing(new: pa.Array, old: pa.Array) -> npt.NDArray[np.bool_]:
 
     Floats are compared by their bits: -0.0 and 0.0 print differently.
     """
-    new, old = decoded(new), decoded(old)
+    new, old = storage(decoded(new)), storage(decoded(old))
     if pa.types.is_floating(new.type):
         same = np.dtype(f"i{new.type.bit_width // 8}")
         unequal: npt.NDArray[np.bool_] = np.asarray(new.fill_null(0)).view(same) != np.asarray(old.fill_null(0)).view(

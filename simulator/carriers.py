@@ -8,8 +8,8 @@
 | float, double | float32, float64 |
 | text, JSON (as the database's own text) | string, or dictionary<int32, string> when drawn from a pool |
 | bytes, geometry (as stored) | binary, or dictionary<int32, binary> |
-| date | date32 |
-| datetime, timestamp (UTC wall clock of the value) | timestamp[us] |
+| date | date32, of MySQL `simulator.partial_dates.DATE` |
+| datetime, timestamp (UTC wall clock of the value) | timestamp[us], of MySQL `simulator.partial_dates.DATETIME` |
 | time of day, signed | duration[us] |
 | boolean | bool |
 | timestamp with time zone that keeps no zone, in UTC | timestamp[us] |
@@ -18,12 +18,9 @@
 | interval, uuid, xml, array, range, network address, ROWID, document … | string: the database's own text |
 | a numeric of any scale, bit strings of PostgreSQL | string: `123.4500`, `NaN`; `101` |
 
-Null is Arrow null. MySQL also stores zero and partial dates (`0000-00-00`, `2020-00-00`): they lie below the
-calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time
-for datetimes), which leaves ordinary dates ordinary, for Parquet readers too. Arrow prints them as out of range:
-`date_text` and `split_us` read them. PostgreSQL stores `infinity`
-and `-infinity`, which are the greatest number of the carrier and its negative, and dates before Christ, which are the
-days before `FIRST_DAY` in the same calendar; it has no partial dates.
+Null is Arrow null. MySQL also stores zero and partial dates (`0000-00-00`, `2020-00-00`), in columns of types of their
+own (`simulator.partial_dates`). PostgreSQL stores `infinity` and `-infinity`, which are the greatest number of the
+carrier and its negative, and dates before Christ, which are the days before `FIRST_DAY` in the same calendar.
 """
 
 from __future__ import annotations
@@ -37,10 +34,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 US_PER_DAY: Final = 86_400_000_000
-# Bases of partial dates: one above the least 32-bit number, and one day above the least 64-bit number (NumPy's NaT).
-PARTIAL_DAYS: Final = -(2**31) + 1
-PARTIAL_US: Final = -(2**63) + US_PER_DAY
-# 0001-01-01; numbers below it are partial dates or dates before Christ.
+# 0001-01-01; PostgreSQL's numbers below it are dates before Christ.
 FIRST_DAY: Final = -719_162
 # Infinity; its negative is -infinity.
 INFINITE_DAYS: Final = 2**31 - 1
@@ -53,52 +47,24 @@ _MOMENT: Final = re.compile(
 )
 
 
-def partial_day(year: int, month: int, day: int) -> int:
-    """`partial_day(2020, 0, 0)`: the date32 number that stands for `2020-00-00`."""
-    return PARTIAL_DAYS + year * 512 + month * 32 + day
+def storage_type(type: pa.DataType) -> pa.DataType:
+    """The type of the memory of a column: that of the calendar for MySQL's dates, any other as it is."""
+    return type.storage_type if isinstance(type, pa.ExtensionType) else type
 
 
-def partial_us(year: int, month: int, day: int, us: int = 0) -> int:
-    """The timestamp number that stands for `2020-00-00` with a time of day of `us` microseconds."""
-    return PARTIAL_US + (year * 512 + month * 32 + day) * US_PER_DAY + us
+def storage(array: pa.Array) -> pa.Array:
+    """A column of dates of MySQL as Arrow computes with it, its type being that of the calendar; any other as it is."""
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
-def are_partial(us: Ints) -> npt.NDArray[np.bool_]:
-    """Marks timestamp numbers of partial dates, in a column of a system that has none before the year 1."""
-    return us < FIRST_DAY * US_PER_DAY
+def as_integers(array: pa.Array) -> pa.Array:
+    """A column of dates or times as their numbers, any other as it is; nothing is copied.
 
-
-def date_parts(day: int) -> tuple[int, int, int]:
-    """Year, month and day of a date32 number, a partial date's too.
-
-    >>> date_parts(19_782), date_parts(partial_day(2020, 0, 0))
-    ((2024, 2, 29), (2020, 0, 0))
+    >>> as_integers(pa.array([19_782], pa.int32()).view(pa.date32())).to_pylist()
+    [19782]
     """
-    if day < FIRST_DAY:
-        code = day - PARTIAL_DAYS
-        return code >> 9, (code >> 5) & 15, code & 31
-    date = dt.date.fromordinal(day - FIRST_DAY + 1)
-    return date.year, date.month, date.day
-
-
-def date_text(day: int) -> str:
-    """`2024-02-29`, `2020-00-00`."""
-    return "{:04}-{:02}-{:02}".format(*date_parts(day))
-
-
-def split_us(us: int) -> tuple[int, int]:
-    """The date32 number of a timestamp number, and the microseconds of its day."""
-    if us >= FIRST_DAY * US_PER_DAY:
-        return divmod(us, US_PER_DAY)
-    code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
-    return PARTIAL_DAYS + code, time_us
-
-
-def joined_us(day: int, time_us: int) -> int:
-    """The timestamp number of a date32 number and microseconds of its day: the reverse of `split_us`."""
-    if day >= FIRST_DAY:
-        return day * US_PER_DAY + time_us
-    return PARTIAL_US + (day - PARTIAL_DAYS) * US_PER_DAY + time_us
+    type = storage_type(array.type)
+    return array.view(pa.int32() if pa.types.is_date32(type) else pa.int64()) if pa.types.is_temporal(type) else array
 
 
 def numbers(array: pa.Array) -> npt.NDArray[Any]:
@@ -107,7 +73,7 @@ def numbers(array: pa.Array) -> npt.NDArray[Any]:
     date32 gives int32 days, timestamp and duration int64 microseconds.
     """
     dtype = {pa.date32(): np.int32, pa.float32(): np.float32, pa.float64(): np.float64, pa.uint64(): np.uint64}.get(
-        array.type, np.int64
+        storage_type(array.type), np.int64
     )
     return np.frombuffer(array.buffers()[1], dtype=dtype, count=len(array) + array.offset)[array.offset :]
 

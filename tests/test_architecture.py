@@ -39,6 +39,7 @@ LAYERS: Final = (
     "split",
     "batch",
     "native",
+    "partial_dates",
     "carriers",
     "tables",
     "order",

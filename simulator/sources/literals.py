@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY
+from simulator.carriers import FIRST_DAY, as_integers, storage_type
 from simulator.errors import short
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
@@ -19,8 +19,8 @@ _INTEGER: Final = re.compile(r"[+-]?\d+")
 
 def carried(values: Sequence[Any], carrier: pa.DataType) -> pa.Array:
     """Values as an array of a carrier; dates and times are their numbers."""
-    if pa.types.is_temporal(carrier):
-        return pa.array(values, type=pa.int32() if carrier == pa.date32() else pa.int64()).view(carrier)
+    if pa.types.is_temporal(storage := storage_type(carrier)):
+        return pa.array(values, type=pa.int32() if storage == pa.date32() else pa.int64()).view(carrier)
     if carrier == pa.float32():
         # through NumPy, so that a value is rounded once
         nulls = np.array([value is None for value in values], dtype=bool)
@@ -32,9 +32,7 @@ def carried(values: Sequence[Any], carrier: pa.DataType) -> pa.Array:
 
 def raw_values(array: pa.Array) -> list[Any]:
     """The inverse of `carried`."""
-    if pa.types.is_temporal(array.type):
-        array = array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64())
-    values: list[Any] = array.to_pylist()
+    values: list[Any] = as_integers(array).to_pylist()
     return values
 
 

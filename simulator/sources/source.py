@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, decoded
-from simulator.carriers import numbers, text_us, time_text
+from simulator.carriers import numbers, storage_type, text_us, time_text
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources import find, portable
@@ -162,9 +162,10 @@ class Source(ABC):
         """The default generator and its arguments of a column whose values the scenario does not set."""
 
     def generated(self, type: ColumnType) -> pa.DataType:
-        """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text."""
+        """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text, and
+        the calendar's dates for those of MySQL."""
         arrow = self.arrow_type(type)
-        return _DRAWN.get(self.family(type), arrow) if pa.types.is_string(arrow) else arrow
+        return _DRAWN.get(self.family(type), arrow) if pa.types.is_string(arrow) else storage_type(arrow)
 
     def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
         """Generated values, or values of a type that this one widens, as a column of the type's carrier."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
+from simulator.carriers import storage, storage_type
 from simulator.errors import OptionError
 from simulator.model import Column, ColumnType, Table
 from simulator.run.job import Job
@@ -129,7 +130,7 @@ def column_type(type: ColumnType, source: Source) -> pa.DataType:
 def cells(array: pa.Array, type: ColumnType, source: Source) -> pa.Array:
     """Values of a column: labels instead of their numbers."""
     if source.family(type) not in LABELS:
-        return decoded(array)
+        return storage(decoded(array))
     numbers = decoded(array).dictionary_encode()
     labels = pa.array(source.format_values(numbers.dictionary, type), pa.string())
     return labels.take(numbers.indices)
@@ -139,6 +140,7 @@ def spark_type(carrier: pa.DataType) -> pa.DataType:
     """The nearest type that Spark has for a carrier."""
     if pa.types.is_dictionary(carrier):
         return spark_type(carrier.value_type)
+    carrier = storage_type(carrier)
     if pa.types.is_uint64(carrier):
         return pa.decimal128(20, 0)
     return pa.string() if pa.types.is_decimal256(carrier) else carrier

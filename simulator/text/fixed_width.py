@@ -16,17 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import (
-    FIRST_DAY,
-    PARTIAL_DAYS,
-    PARTIAL_US,
-    US_PER_DAY,
-    are_partial,
-    date_text,
-    numbers,
-    validity,
-)
+from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, storage, validity
 from simulator.errors import UsageError
+from simulator.partial_dates import are_partial, date_text, split_all
 
 Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.void]
@@ -116,7 +108,7 @@ LAST_US: Final = (LAST_DAY + 1) * US_PER_DAY - 1
 def split_moments(
     array: pa.Array, zone: str | None, offset_minutes: int
 ) -> tuple[Ints, npt.NDArray[np.uint32], Ints, Nulls]:
-    """Days (codes of partial dates below the calendar), seconds of the day, microseconds, and the nulls."""
+    """Days (of MySQL also those of partial dates), seconds of the day, microseconds, and the nulls."""
     us, nulls = whole_numbers(array)
     partial = are_partial(us)
     strange = bool(partial.any())
@@ -124,15 +116,13 @@ def split_moments(
         moved = us + offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
         moved = in_calendar(moved)
         us = np.where(partial, us, moved) if strange else moved
-    # a partial date's number is PARTIAL_US plus its code: shifted to make whole days divide evenly
     if strange:
-        us = np.where(partial, us - PARTIAL_US, us)
+        days, time_us = split_all(us)
+        return days, (time_us // 1_000_000).astype(np.uint32), time_us % 1_000_000, nulls
     seconds = us // 1_000_000
     days = seconds // 86_400
     rest = (seconds - days * 86_400).astype(np.uint32)
     fraction = us - seconds * 1_000_000
-    if strange:
-        days = np.where(partial, days + PARTIAL_DAYS, days)
     return days, rest, fraction, nulls
 
 
@@ -217,6 +207,6 @@ def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
 
 def distinct_text(array: pa.Array, text: Callable[[Any], str | None]) -> pa.Array:
     """Texts made one by one, once for each distinct value; None is null."""
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = array if pa.types.is_dictionary(array.type) else storage(array).dictionary_encode()
     texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, are_partial, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
 from simulator.model import ColumnType
 from simulator.native.program import Kind, Program, compiled
+from simulator.partial_dates import are_partial
 from simulator.text.base64 import number_bytes
 from simulator.text.bytewise import HEX, mapped
 from simulator.text.fixed_width import (

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, numbers, primitive
+from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, as_integers, numbers, primitive
 from simulator.model import ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -76,10 +76,7 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
 def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     """Texts made one by one, once for each distinct value; times are passed as numbers."""
     coded = array.dictionary_encode()
-    values = coded.dictionary
-    if pa.types.is_temporal(values.type):
-        values = values.view(pa.int32() if pa.types.is_date32(values.type) else pa.int64())
-    texts = [None if value is None else text(value) for value in values.to_pylist()]
+    texts = [None if value is None else text(value) for value in as_integers(coded.dictionary).to_pylist()]
     return pa.array(texts, pa.string()).take(coded.indices)
 
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import are_partial
 from simulator.model import ColumnType
+from simulator.partial_dates import are_partial
 from simulator.text.fixed_width import whole_numbers
 from simulator.text.mysql import datetime_fixed, time_fixed, with_trimmed
 from simulator.text.template import constant

@@ -31,6 +31,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 
 from simulator.batch import decoded
+from simulator.carriers import storage
 from simulator.errors import SinkError, UsageError
 from simulator.model import Column, Table
 from simulator.output import words_of_the_system
@@ -133,7 +134,7 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str, known: Kno
         columns: Sequence[Column] = table.columns
         if known is not None:
             columns, values = known.rows(table, values)
-        data = as_table(columns, values, texts)
+        data = as_table(columns, [storage(decoded(array)) for array in values], texts)
         if writer is None or current != table:
             if writer is not None and current is not None:
                 writer.close()

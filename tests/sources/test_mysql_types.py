@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
+from simulator.partial_dates import DATE, DATETIME
 from simulator.sources import boundaries, find
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import json as mysql_json
@@ -216,8 +217,8 @@ def test_wrong_portable_types(wrong: str) -> None:
         ("json", pa.string()),
         ("binary(4)", pa.binary()),
         ("point", pa.binary()),
-        ("date", pa.date32()),
-        ("timestamp(3)", pa.timestamp("us")),
+        ("date", DATE),
+        ("timestamp(3)", DATETIME),
         ("time", pa.duration("us")),
     ]
 )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints, PackedBatch, changed_rows, decoded
+from simulator.carriers import storage
 from simulator.delivery.pack import Events, Packing, begins_of_statements, changed_by_column
 from simulator.delivery.router import Addressed, Router
 from simulator.delivery.steps import Changes
@@ -103,7 +104,7 @@ def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
         return []
     same = event[shared]
     for column in batch.image():
-        codes = decoded(column.take(pa.array(shared))).dictionary_encode()
+        codes = storage(decoded(column.take(pa.array(shared)))).dictionary_encode()
         values = np.asarray(codes.indices.fill_null(-1)).astype(np.int64)
         same = np.unique(same * (len(codes.dictionary) + 1) + values + 1, return_inverse=True)[1].astype(np.int64)
     order = np.argsort(same, kind="stable")

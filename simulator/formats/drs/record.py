@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from simulator.carriers import are_partial
+from simulator.partial_dates import are_partial
 from simulator.text.fixed_width import whole_numbers
 from simulator.text.template import Piece, unless_null
 from simulator.wire import avro

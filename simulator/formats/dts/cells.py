@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
+from simulator.carriers import FIRST_DAY, US_PER_DAY, storage, text_us
 from simulator.formats.dts.options import TextOptions
 from simulator.formats.dts.record.record import decoded_type
 from simulator.formats.dts.record.times import members_of
@@ -101,6 +101,7 @@ def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fract
     us, _ = whole_numbers(array)
     edge = (us < (FIRST_DAY + 1) * US_PER_DAY) | (us >= _LAST_DAY * US_PER_DAY)
     if edge.any() and zone != "+00:00":
+        array = storage(array)
         inside = pc.if_else(pa.array(edge), pa.scalar(0, array.type), array)
         shifted = at_zone(inside, type, zone, padded=padded, fraction=fraction)
         return pc.if_else(pa.array(edge), at_zone(array, type, "+00:00", padded=padded, fraction=fraction), shifted)

@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, partial_day, partial_us
+from simulator.carriers import US_PER_DAY, storage_type
 from simulator.formats.binlog_json import binlog_text
 from simulator.formats.format import Settings
 from simulator.formats.maxwell.geometry import well_known_text
 from simulator.formats.maxwell.options import MaxwellOptions
 from simulator.model import Column, ColumnType
+from simulator.partial_dates import ZERO_DAY, ZERO_US, are_partial, are_partial_days
 from simulator.sources.mysql.source import MysqlSource
 from simulator.sources.mysql.type_table import bounds, family
 from simulator.text import mysql as mysql_text
@@ -103,15 +104,15 @@ def years(array: pa.Array) -> pa.Array:
 def whole_dates(array: pa.Array, options: MaxwellOptions) -> pa.Array:
     """Dates, or dates and times, with the zero date, or null, for those of which a part is zero."""
     values, nulls = whole_numbers(array)
-    by_day = pa.types.is_date(array.type)
-    partial = values < (FIRST_DAY if by_day else FIRST_DAY * US_PER_DAY)
+    by_day = pa.types.is_date(storage_type(array.type))
+    partial = are_partial_days(values) if by_day else are_partial(values)
     if nulls is not None:
         partial &= ~nulls
     if not partial.any():
         return array
     if options.output_null_zerodates:
         nulls = partial if nulls is None else nulls | partial
-    values = np.where(partial, partial_day(0, 0, 0) if by_day else partial_us(0, 0, 0), values)
+    values = np.where(partial, ZERO_DAY if by_day else ZERO_US, values)
     return pa.array(values.astype(np.int32) if by_day else values, mask=nulls).view(array.type)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, US_PER_DAY, date_text, joined_us, partial_day, split_us
+from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.partial_dates import ZERO_DAY, date_text, joined_us, partial_day, split_us
 from simulator.sources import literals
 
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
@@ -71,7 +72,7 @@ def datetime(text: str, type: ColumnType) -> int:
 
 
 def _partial(word: str, day: int, time_us: int, type: ColumnType, zone: str | None) -> int:
-    if type.name == "timestamp" and (day != PARTIAL_DAYS or time_us):
+    if type.name == "timestamp" and (day != ZERO_DAY or time_us):
         raise ValueError(f"{word} is no point in time; a timestamp has no partial date but 0000-00-00 00:00:00")
     if zone is not None:
         raise ValueError(f"{word} has a time zone, but is no point in time")

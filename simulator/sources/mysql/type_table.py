@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.partial_dates import DATE, DATETIME
 from simulator.tables import CsvTable
 
 
@@ -49,6 +50,8 @@ class Charset(NamedTuple):
     codec: str
 
 
+# Carriers of the families that have partial dates.
+DATES: Final = {"date": DATE, "datetime": DATETIME}
 TYPES: Final = CsvTable(__file__, "types.csv", MysqlType)
 ALIASES: Final = CsvTable(__file__, "aliases.csv", Alias)
 CHARSETS: Final = CsvTable(__file__, "charsets.csv", Charset)
@@ -73,7 +76,7 @@ def arrow_type(type: ColumnType) -> pa.DataType:
     if row.family == "decimal":
         precision, scale = precision_scale(type)
         return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
-    return row.carrier
+    return DATES.get(row.family, row.carrier)
 
 
 def precision_scale(type: ColumnType) -> tuple[int, int]:

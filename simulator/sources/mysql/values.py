@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.carriers import date_text
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.partial_dates import date_text
 from simulator.sources import literals
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import json as mysql_json

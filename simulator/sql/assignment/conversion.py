@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.carriers import PARTIAL_DAYS
 from simulator.model import ColumnType
+from simulator.partial_dates import ZERO_DAY, ZERO_US
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import typed_json
 from simulator.sql.assignment.numbers import store_bit, store_decimal, store_float, store_integer, store_year
 from simulator.sql.assignment.rules import Rules
-from simulator.sql.assignment.temporal import ZERO_US, store_date, store_datetime, store_time
+from simulator.sql.assignment.temporal import store_date, store_datetime, store_time
 from simulator.sql.assignment.texts import store_binary, store_text
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
@@ -140,7 +140,7 @@ def implicit_default(type: ColumnType) -> Any:
     """Implicit default of a NOT NULL column: stored if the statement gives no value and no error is raised."""
     family = mysql_table.family(type)
     if family in ("date", "datetime"):
-        return PARTIAL_DAYS if family == "date" else ZERO_US
+        return ZERO_DAY if family == "date" else ZERO_US
     if family == "decimal":
         return Decimal(0).scaleb(-mysql_table.precision_scale(type)[1])
     if family == "binary":

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulator.carriers import date_parts
+from simulator.partial_dates import date_parts
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import values as mysql_values
 from simulator.sql.assignment.rules import Rules, refuse_shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.carriers import PARTIAL_DAYS
+from simulator.partial_dates import ZERO_DAY, ZERO_US, is_partial, joined_us, split_us
 from simulator.sources.mysql.times import MAX_TIME_US, TIMESTAMP_US
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
@@ -16,7 +16,6 @@ from simulator.sql.values.kinds import quoted_value, text_of
 from simulator.sql.values.temporal import Temporal
 
 _LAST_US: Final = 253_402_300_800_000_000 - 1
-ZERO_US: Final = temporal.us_of(Temporal("datetime", PARTIAL_DAYS))
 # Numbers of this size and more are a date with a time, not a time.
 _DATE_FROM: Final = 10_000_000_000
 
@@ -66,17 +65,17 @@ def _datetime_of(value: Any, field: Field, row: int, rules: Rules, type_name: st
 
 
 def _allowed(value: Temporal, rules: Rules) -> bool:
-    if temporal.is_zero(value.day):
+    if value.day == ZERO_DAY:
         return not rules.no_zero_date or (value.us != 0)
-    return not (temporal.is_partial(value.day) and rules.no_zero_in_date)
+    return not (is_partial(value.day) and rules.no_zero_in_date)
 
 
 def store_date(value: Any, field: Field, row: int, rules: Rules) -> int | None:
     if _refused(value, field, row, rules):
-        return None if field.nullable else PARTIAL_DAYS
+        return None if field.nullable else ZERO_DAY
     parsed = _datetime_of(value, field, row, rules, "date")
     # a seventh digit of the fraction may have rounded the time up to the next day
-    return PARTIAL_DAYS if parsed is None else parsed.day + parsed.us // temporal.DAY_US
+    return ZERO_DAY if parsed is None else split_us(temporal.us_of(parsed))[0]
 
 
 def store_datetime(value: Any, field: Field, row: int, rules: Rules) -> int | None:
@@ -87,11 +86,11 @@ def store_datetime(value: Any, field: Field, row: int, rules: Rules) -> int | No
         return ZERO_US
     digits = field.type.length or 0
     time_us = temporal.rounded(parsed.us, digits, truncate=rules.truncates_fractions)
-    us = temporal.us_of(Temporal("datetime", parsed.day, 0)) + time_us
-    partial = temporal.is_partial(parsed.day)
+    us = joined_us(parsed.day, time_us)
+    partial = is_partial(parsed.day)
     stamp = field.type.name == "timestamp"
     if partial:
-        out_of_range = time_us >= temporal.DAY_US or (stamp and (not temporal.is_zero(parsed.day) or parsed.us > 0))
+        out_of_range = time_us >= temporal.DAY_US or (stamp and (parsed.day != ZERO_DAY or parsed.us > 0))
     elif stamp:
         us = rules.zone.to_utc(us)
         out_of_range = not TIMESTAMP_US[0] <= us <= TIMESTAMP_US[1]

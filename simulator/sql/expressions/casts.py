@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulator.carriers import FIRST_DAY, date_parts
+from simulator.carriers import FIRST_DAY
+from simulator.partial_dates import date_parts, is_partial
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions import dates
@@ -304,7 +305,7 @@ def _moved(start: Any, by: Any, sign: int, unit: str) -> Any:
             return None
         result = Temporal(datetime.kind, day_carrier, datetime.us, datetime.digits)
     elif unit in _UNITS:
-        if temporal.is_partial(datetime.day) and datetime.kind != "time":
+        if is_partial(datetime.day) and datetime.kind != "time":
             return None
         count = _half_up(count) if unit != "second" else count
         step = round(count * _UNITS[unit])

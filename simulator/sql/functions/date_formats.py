@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from simulator.carriers import PARTIAL_DAYS, date_parts
+from simulator.partial_dates import ZERO_DAY, date_parts, is_partial
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.dates import (
     SECOND_US,
@@ -45,7 +45,7 @@ def time_format(session: Any, value: Any, format: Any) -> Any:
     us = time_us(value)
     if us is None:
         return None
-    text = _formatted(Temporal("datetime", PARTIAL_DAYS, abs(us)), text_of(format), abs(us) // 3_600_000_000)
+    text = _formatted(Temporal("datetime", ZERO_DAY, abs(us)), text_of(format), abs(us) // 3_600_000_000)
     return ("-" if us < 0 else "") + text
 
 
@@ -57,7 +57,7 @@ def _formatted(datetime: Temporal, format: str, hours: int) -> str:
     am_pm = "PM" if hours % 24 >= 12 else "AM"
 
     def part(letter: str) -> str | None:
-        if letter in "aWwUuVvXx" and temporal.is_partial(datetime.day):
+        if letter in "aWwUuVvXx" and is_partial(datetime.day):
             return None
         match letter:
             case "Y":
@@ -106,7 +106,7 @@ def _formatted(datetime: Temporal, format: str, hours: int) -> str:
             case "w":
                 return str((weekday(datetime) + 1) % 7)
             case "j":
-                return "000" if temporal.is_partial(datetime.day) else f"{day_of_year(datetime):03}"
+                return "000" if is_partial(datetime.day) else f"{day_of_year(datetime):03}"
             case "U" | "u":
                 return f"{week_and_year(datetime, 0 if letter == 'U' else 1)[0]:02}"
             case "V" | "v":

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, date_parts
+from simulator.carriers import FIRST_DAY
+from simulator.partial_dates import ZERO_DAY, date_parts, is_partial
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.values import temporal
@@ -37,7 +38,7 @@ def date_part(part: Callable[[Temporal], Any], *, whole_date: bool = False) -> F
 
     def read(session: Any, value: Any) -> Any:
         datetime = datetime_of(session, value)
-        if datetime is None or (whole_date and temporal.is_partial(datetime.day)):
+        if datetime is None or (whole_date and is_partial(datetime.day)):
             return None
         return part(datetime)
 
@@ -79,7 +80,7 @@ def unix_timestamp(session: Any, value: Any = None) -> Any:
     if value is None:
         return session.now_us // SECOND_US
     datetime = datetime_of(session, value)
-    if datetime is None or temporal.is_partial(datetime.day):
+    if datetime is None or is_partial(datetime.day):
         return 0
     us = session.connection.zone.to_utc(temporal.us_of(datetime))
     if not 0 <= us < 1 << 31 << 20:
@@ -108,7 +109,7 @@ def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
 
 def datediff(session: Any, a: Any, b: Any) -> Any:
     left, right = datetime_of(session, a), datetime_of(session, b)
-    if left is None or right is None or temporal.is_partial(left.day) or temporal.is_partial(right.day):
+    if left is None or right is None or is_partial(left.day) or is_partial(right.day):
         return None
     return left.day - right.day
 
@@ -138,20 +139,20 @@ def to_days(datetime: Temporal) -> int:
 def from_days(session: Any, value: Any) -> Any:
     number = integer_of(value)
     if not _TO_DAYS <= number < 3_652_425:
-        return Temporal("date", PARTIAL_DAYS) if 0 <= number < _TO_DAYS else None
+        return Temporal("date", ZERO_DAY) if 0 <= number < _TO_DAYS else None
     return Temporal("date", number - _TO_DAYS + FIRST_DAY)
 
 
 def week(session: Any, value: Any, mode: Any = 0) -> Any:
     datetime = datetime_of(session, value)
-    if datetime is None or temporal.is_partial(datetime.day):
+    if datetime is None or is_partial(datetime.day):
         return None
     return week_and_year(datetime, integer_of(mode))[0]
 
 
 def yearweek(session: Any, value: Any, mode: Any = 0) -> Any:
     datetime = datetime_of(session, value)
-    if datetime is None or temporal.is_partial(datetime.day):
+    if datetime is None or is_partial(datetime.day):
         return None
     number, year = week_and_year(datetime, integer_of(mode) | 2)
     return year * 100 + number
@@ -194,7 +195,7 @@ _UNIT_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 
 def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
     a, b = datetime_of(session, first), datetime_of(session, second)
-    if a is None or b is None or temporal.is_partial(a.day) or temporal.is_partial(b.day):
+    if a is None or b is None or is_partial(a.day) or is_partial(b.day):
         return None
     start, stop = temporal.us_of(a), temporal.us_of(b)
     if unit in _UNIT_US:
@@ -335,7 +336,7 @@ def extracted(session: Any, unit: str, value: Any) -> Any:
         if us is None:
             raise Unsupported(f"EXTRACT({unit.upper()} FROM …) of a value that is no time")
         sign = -1 if us < 0 else 1
-        datetime = Temporal("datetime", PARTIAL_DAYS, abs(us) % DAY_US if session.server.mariadb else abs(us))
+        datetime = Temporal("datetime", ZERO_DAY, abs(us) % DAY_US if session.server.mariadb else abs(us))
     else:
         parsed = datetime_of(session, text if isinstance(value, str) else value)
         if parsed is None:

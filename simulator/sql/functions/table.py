@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from simulator.carriers import date_parts
+from simulator.partial_dates import date_parts
 from simulator.sql.errors import Unsupported
 from simulator.sql.functions import date_formats, dates, geometry, numbers, texts
 from simulator.sql.functions.arguments import Function, integer_of, strict

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.model import ColumnType, Table
+from simulator.sources.literals import carried
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import values as mysql_values
 from simulator.sql.catalog.definitions import Compiled, Definition, Field, Key, Trigger
@@ -186,10 +187,4 @@ class Data:
 
 def carrier(values: Sequence[Any], type: ColumnType) -> pa.Array:
     """Stored values of a column as its carrier array."""
-    kind = mysql_table.arrow_type(type)
-    if pa.types.is_temporal(kind):
-        integer_type = pa.int32() if kind == pa.date32() else pa.int64()
-        return pa.array(values, type=integer_type).view(kind)
-    if kind == pa.float32():
-        return pa.array(values, type=pa.float64()).cast(kind)
-    return pa.array(values, type=kind)
+    return carried(values, mysql_table.arrow_type(type))

@@ -8,16 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from simulator.carriers import (
-    FIRST_DAY,
-    PARTIAL_DAYS,
-    US_PER_DAY,
-    date_parts,
-    date_text,
-    joined_us,
-    partial_day,
-    split_us,
-)
+from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.partial_dates import ZERO_DAY, date_parts, date_text, joined_us, partial_day, split_us
 from simulator.sources.mysql import times as mysql_times
 
 DAY_US: Final = US_PER_DAY
@@ -92,15 +84,7 @@ def day_of(year: int, month: int, day: int) -> int | None:
 def date_of(text: str) -> int:
     """The carrier of a date as `Temporal.text` writes it."""
     year, month, day = map(int, text.split("-"))
-    return day_of(year, month, day) or PARTIAL_DAYS
-
-
-def is_partial(day: int) -> bool:
-    return day < FIRST_DAY
-
-
-def is_zero(day: int) -> bool:
-    return day == PARTIAL_DAYS
+    return day_of(year, month, day) or ZERO_DAY
 
 
 def of_us(us: int, digits: int = 6) -> Temporal:
@@ -175,7 +159,7 @@ _NUMBERS: Final = (
 def number_datetime(number: int) -> Temporal | None:
     """20240229 or 20240229123456 as a datetime; 0 is the zero date."""
     if number == 0:
-        return Temporal("datetime", PARTIAL_DAYS)
+        return Temporal("datetime", ZERO_DAY)
     for low, high, century, scale in _NUMBERS:
         if low <= number <= high:
             parsed = parse_datetime(str((number + century) * scale).zfill(14))

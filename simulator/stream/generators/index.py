@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.carriers import storage
 from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
@@ -119,7 +120,7 @@ class Picks:
 
     def __init__(self, values: pa.Array) -> None:
         self.values, self.count = values, len(values)
-        self.differ = len(values) > 1 and len(values.unique()) == len(values)
+        self.differ = len(values) > 1 and len(storage(values).unique()) == len(values)
         self.most_bytes = SHORT_BYTES
         self._places: npt.NDArray[np.int32] | None = None
         some = values.null_count < max(len(values), 1)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Ints
+from simulator.carriers import storage
 from simulator.errors import UsageError, all_problems
 from simulator.model import ColumnType, SchemaChangeKind, Table, TableId
 from simulator.sources.source import Source
@@ -64,7 +65,7 @@ class Literals:
             parsed = part if parsed is None else pa.concat_arrays([source.stored(parsed, type), part])
             self.arrays.append(parsed)
         assert parsed is not None
-        indices = parsed.dictionary_encode().indices
+        indices = storage(parsed).dictionary_encode().indices
         self.identity = np.asarray(indices.fill_null(-1)).tolist()
 
     def _report(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, partial_day, partial_us
+from simulator.carriers import US_PER_DAY
 from simulator.model import DELETE, INSERT, READ, UPDATE, ColumnType, Kind
+from simulator.partial_dates import ZERO_DAY, ZERO_US, is_partial
 from simulator.sources.mysql.type_table import bounds
 from simulator.truth.decoders.change import CHANGED, Change, Decoder, Item, Mark, Statement, text
 from simulator.truth.decoders.json_text import Number, read_object
@@ -58,11 +59,11 @@ def _year(value: str, type: ColumnType) -> str:
 
 
 def _date(value: int, type: ColumnType) -> int:
-    return partial_day(0, 0, 0) if value < FIRST_DAY else value
+    return ZERO_DAY if is_partial(value) else value
 
 
 def _datetime(value: int, type: ColumnType) -> int:
-    return partial_us(0, 0, 0) if value < FIRST_DAY * US_PER_DAY else value
+    return ZERO_US if is_partial(value // US_PER_DAY) else value
 
 
 def _time(value: int, type: ColumnType) -> int:

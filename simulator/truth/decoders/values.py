@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from simulator import sources
 from simulator.batch import decoded
+from simulator.carriers import as_integers
 from simulator.model import ColumnType
 from simulator.sources.mysql.geometry import to_text
 
@@ -55,10 +56,8 @@ class Reading:
 
 def carried(array: pa.Array) -> list[Any]:
     """The values of a carrier; floats as their shortest text, so NaN equals NaN and -0.0 differs from 0.0."""
-    array = decoded(array)
-    if pa.types.is_temporal(array.type):
-        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
-    return [repr(value) if isinstance(value, float) else value for value in array.to_pylist()]
+    values = as_integers(decoded(array)).to_pylist()
+    return [repr(value) if isinstance(value, float) else value for value in values]
 
 
 @cache

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
+from simulator.carriers import as_integers
 from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, TableId
 from simulator.stream.engine.block import Stream
 from simulator.truth.verify.tables import Cells, WrongRow, cell
@@ -174,8 +175,7 @@ class Causes:
 
 
 def _equal(array: pa.Array, value: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    if pa.types.is_temporal(array.type):
-        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    array = as_integers(array)
     if value is None or isinstance(value, str) != pa.types.is_string(array.type):
         return np.zeros(len(array), dtype=bool)
     return np.asarray(pc.equal(array, pa.scalar(value, array.type)).fill_null(False))

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import cut_times
+from simulator.carriers import as_integers, cut_times
 from simulator.errors import OptionError, did_you_mean
 from simulator.model import Column
 from simulator.sources.source import Source
@@ -223,7 +223,7 @@ def _hashes(array: pa.Array) -> Hashes:
     if pa.types.is_boolean(type):
         array = array.cast(pa.int8())
     elif pa.types.is_temporal(type):
-        array = array.view(pa.int32() if type.bit_width == 32 else pa.int64())
+        array = as_integers(array)
     elif not pa.types.is_integer(type) and not pa.types.is_floating(type):
         own = np.array([hash(value) & _ALL for value in map(repr, array.to_pylist())], dtype=np.uint64)
         return _mixed(own)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.batch import decoded
+from simulator.carriers import storage
 from simulator.errors import UsageError, did_you_mean
 from simulator.model import Column, TableId
 from simulator.run.job import Job
@@ -146,7 +147,8 @@ def _rows(stream: Stream, blocks: Sequence[SnapshotBlock], known: KnownRows | No
     """The rows of a table, by blocks of the snapshot."""
     for block in blocks:
         table, arrays = stream.snapshot_rows(block)
-        yield arrays if known is None else known.rows(table, arrays)[1]
+        columns = arrays if known is None else known.rows(table, arrays)[1]
+        yield [storage(column) for column in columns]
 
 
 def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterator[tuple[ExpectedTable, str, str]]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
+from simulator.carriers import as_integers
 from simulator.errors import UsageError, did_you_mean
 from simulator.model import Column, TableId
 from simulator.sources.source import Source
@@ -386,10 +387,7 @@ class Comparer:
 
 def cell(array: pa.Array, row: int) -> Any:
     """A carrier's value as a comparable Python value."""
-    array = array.slice(row, 1)
-    if pa.types.is_temporal(array.type):
-        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
-    value = array[0].as_py()
+    value = as_integers(array.slice(row, 1))[0].as_py()
     return repr(value) if isinstance(value, float) else value
 
 

@@ -9,14 +9,16 @@ from decimal import MAX_PREC, Context, Decimal
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, numbers, primitive, unscaled
+from simulator.carriers import as_integers, is_narrow, numbers, primitive, unscaled
 from simulator.formats.debezium.schema import Schema
 from simulator.model import ColumnType
 from simulator.native.program import cells
+from simulator.partial_dates import are_partial, are_partial_days
 from simulator.text.base64 import Base64, base64, signed_bytes
 from simulator.text.bytewise import mapped
 from simulator.text.decimals import decimal_piece, decimal_plain
@@ -188,16 +190,17 @@ def binary_schema(mode: str) -> Schema:
 
 def real_days(array: pa.Array) -> pa.Array:
     """Days since 1970; null for an invalid date such as 2020-00-00."""
-    return _real(array.view(pa.int32()).cast(pa.int64()), FIRST_DAY)
+    days = as_integers(array).cast(pa.int64())
+    return _real(days, are_partial_days(numbers(days)))
 
 
 def real_us(array: pa.Array) -> pa.Array:
     """Microseconds since 1970; null for an invalid date."""
-    return _real(array.view(pa.int64()), FIRST_DAY * US_PER_DAY)
+    us = as_integers(array)
+    return _real(us, are_partial(numbers(us)))
 
 
-def _real(values: pa.Array, first: int) -> pa.Array:
-    partial = numbers(values) < first
+def _real(values: pa.Array, partial: npt.NDArray[np.bool_]) -> pa.Array:
     if not partial.any():
         return values
     nulls = nulls_of(values)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import decoded
-from simulator.carriers import are_partial, date_parts
+from simulator.carriers import storage_type
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.native.program import Kind, compiled
+from simulator.partial_dates import are_partial, date_parts
 from simulator.text.fixed_width import joined, split_moments, whole_numbers
 from simulator.text.mysql import written_times
 from simulator.wire import avro
@@ -54,7 +55,7 @@ def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime
     if pa.types.is_integer(type):
         years, _ = whole_numbers(array)
         return [lead + b"\x02", with_nulls_of(avro.Longs(years), array), b"\x00" * 6]
-    if pa.types.is_date32(type):
+    if pa.types.is_date32(storage_type(type)):
         days, _ = whole_numbers(array)
         clock = b"\x00" * 4 if "h" not in members else b"\x02\x00" * 3 + (b"\x02\x00" if "f" in members else b"\x00")
         return [lead, with_nulls_of(day_members(days), array), clock]

@@ -31,7 +31,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.carriers import FIRST_DAY, US_PER_DAY, storage
 from simulator.model import ColumnType
 from simulator.sources.mysql.values import format_values
 from simulator.text import decimals as decimal_text
@@ -165,6 +165,7 @@ def in_zone(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
     us, _ = whole_numbers(array)
     ends = (us < _CALENDAR[0]) | (us >= _CALENDAR[1])
     if ends.any():
+        array = storage(array)
         inside = pc.if_else(pa.array(ends), pa.scalar(0, array.type), array)
         texts = _in_zone(inside, type, fraction, style.zone)
         return chosen(ends, _in_zone(array, type, fraction, "UTC"), texts)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType, Table
+from simulator.partial_dates import ZERO_US
 from simulator.sources.mysql import type_table, typed_json
-from simulator.sql.assignment.temporal import ZERO_US
 from simulator.sql.server.mysql.binlog import Bytes, Rows
 from simulator.sql.server.mysql.json_binary import document
 from simulator.sql.server.mysql.packed import clock_us, date_and_time, day_of, decimal

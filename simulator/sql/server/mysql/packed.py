@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from simulator.carriers import PARTIAL_DAYS
+from simulator.partial_dates import ZERO_DAY
 from simulator.sql.server.mysql.binlog import Bytes
 from simulator.sql.values import temporal
 
@@ -32,9 +32,9 @@ def decimal(data: Bytes, precision: int, scale: int) -> Decimal:
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    """The day's number; PARTIAL_DAYS for a date that does not exist."""
+    """The day's number; that of 0000-00-00 for a date that does not exist."""
     number = temporal.day_of(year, month, day)
-    return PARTIAL_DAYS if number is None else number
+    return ZERO_DAY if number is None else number
 
 
 def clock_us(packed: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.carriers import storage
 from simulator.stream.generators.columns import Target
 from simulator.stream.generators.drawn.choices import in_turn
 from simulator.stream.generators.draws import Draws
@@ -15,7 +16,7 @@ def draw(target: Target, arguments: bool) -> Draws:
         texts = [text for text in texts if text is not None]
     values = target.literals(texts)
     if values.null_count > 1:  # an empty text may be null too
-        values = values.unique()
+        values = storage(values).unique()
     return in_turn(values, target.history)
 
 

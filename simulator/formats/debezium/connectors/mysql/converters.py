@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive
+from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive, storage_type
 from simulator.formats.binlog_json import binlog_text, snapshot_text
 from simulator.formats.debezium import schema as connect
 from simulator.formats.debezium.connectors.mysql import defaults
@@ -151,7 +151,7 @@ def adjusted(array: pa.Array) -> pa.Array:
     >>> adjusted(pa.array([-719162, 0], pa.int32()).view(pa.date32())).to_pylist()
     [datetime.date(2001, 1, 1), datetime.date(1970, 1, 1)]
     """
-    unit = 1 if pa.types.is_date32(array.type) else US_PER_DAY
+    unit = 1 if pa.types.is_date32(storage_type(array.type)) else US_PER_DAY
     values = numbers(array)
     early = np.flatnonzero((values < HUNDRED_DAYS * unit) & (values >= FIRST_DAY * unit))
     if not len(early):
