@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simulator.hunting.hunt import Found, hunt, replay
     from simulator.library import Simulation, messages, publish, simulate, verify, verify_tables
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
+    from simulator.options import PublishOptions, RunOptions, ScenarioOptions
     from simulator.run.pipeline import Summary
     from simulator.sinks.memory import MemorySink
     from simulator.sinks.sink import Sink
@@ -46,8 +47,11 @@ _HOMES = {
     "Message": "simulator.model",
     "MessageBatch": "simulator.batch",
     "OrderKey": "simulator.model",
+    "PublishOptions": "simulator.options",
     "RowChange": "simulator.model",
     "RowFinding": "simulator.truth.verify.tables",
+    "RunOptions": "simulator.options",
+    "ScenarioOptions": "simulator.options",
     "Simulation": "simulator.library",
     "SimulatorError": "simulator.errors",
     "Sink": "simulator.sinks.sink",
@@ -82,8 +86,11 @@ __all__ = [
     "Message",
     "MessageBatch",
     "OrderKey",
+    "PublishOptions",
     "RowChange",
     "RowFinding",
+    "RunOptions",
+    "ScenarioOptions",
     "Simulation",
     "SimulatorError",
     "Sink",

@@ -1,6 +1,7 @@
 """Functions of the package for its users: messages, the changes behind them, the resulting rows, and publishing.
 
-All of them take a scenario (a file, or the name of a shipped one) and the options of `cdcsim run` under the same names.
+All of them take a scenario (a file, or the name of a shipped one) and the options of `cdcsim run` under the same names
+(`simulator.options`).
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
+from simulator.options import PublishOptions, RunOptions, ScenarioOptions, about_of, of, subject_of, takes
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, changes_of, job_of
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Plan
-from simulator.run.request import About, Sending, Span, Subject, check_texts, check_whole
+from simulator.run.request import Sending, Span, check_texts, check_whole
 from simulator.run.session import check_contents, contents_of, limits_of, open_session
 from simulator.sinks import broker_of, parse_target
 from simulator.sinks.sink import Sink
@@ -38,91 +40,40 @@ from simulator.truth.verify.verify import Expectation, verify_job
 Key: TypeAlias = tuple[str, ...]
 
 
+@takes(RunOptions)
 def messages(
-    scenario: str | Path,
-    format: str,
-    *,
-    source: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, object] | None = None,
-    limit: int | None = None,
-    turns: int | None = None,
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
-    partitions: int = 1,
-    broker: str = "kafka",
-    allow_undocumented: bool = False,
-    force: bool = False,
-    sql_engine: str | None = None,
-    faults: str | None = None,
+    scenario: str | Path, format: str, *, partitions: int = 1, **options: Unpack[RunOptions]
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
-    They are generated a block at a time, on demand; closing the iterator stops the work. `limit` counts row changes,
-    `turns` steps of the stream; both end with a transaction. A script ends by itself, other scenarios need one of
-    them. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first commit time:
-    `{"start": "now"}`. `partitions` is what the router assumes of topics; names, keys and tags are those that the
-    product has for this kind of `broker`. `faults` is what `--faults` takes; None: as the scenario says. Raises
-    UsageError at once; the error that ended a SQL script is raised after
-    its messages.
+    They are generated a block at a time, on demand; closing the iterator stops the work. A script ends by itself, other
+    scenarios need `limit` or `turns`. `partitions` is what the router assumes of topics. Raises UsageError at once; the
+    error that ended a SQL script is raised after its messages.
     """
-    subject = _subject(
-        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine,
-        faults=faults,
-    )  # fmt: skip
-    span = Span(limit, turns, None, start_at, snapshot)
-    return _ending(subject, span, route=route, partitions=partitions).messages(limits_of(span), snapshot=snapshot)
+    job, span = _ending(scenario, format, options, partitions=partitions)
+    return job.messages(limits_of(span), snapshot=span.snapshot)
 
 
+@takes(PublishOptions)
 def publish(
     scenario: str | Path,
     format: str,
     to: str | Path | Sink,
     *,
-    source: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, object] | None = None,
-    limit: int | None = None,
-    turns: int | None = None,
-    duration: str | None = None,
-    rate: str | None = None,
-    clock: Literal["simulated", "wall"] = "simulated",
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
-    broker: str = "kafka",
-    allow_undocumented: bool = False,
-    force: bool = False,
-    sql_engine: str | None = None,
-    faults: str | None = None,
-    envelope: bool = False,
-    resume: str | Path | None = None,
-    summary_to: str | Path | None = None,
-    record: str | Path | None = None,
-    metrics: str | None = None,
     workers: int = 1,
     report: Callable[[Run], None] | None = None,
+    **options: Unpack[PublishOptions],
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`.
 
-    `to` is a URL as `--to` takes it, a `Path` of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
-    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position, `summary_to` and `record`
-    those that get the summary and the record as JSON, also of a run that fails; Prometheus may ask at `metrics`
-    (`127.0.0.1:9100`); `workers` processes render, if more than one. `report` is called with the run about twice a
-    second; its `stop`, set to True, ends the run. Everything else is as the command has it; Spark runs jobs as its data
-    source. Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
+    `to` is a URL as `--to` takes it, a `Path` of a folder or of a `.jsonl` file, or a sink, which stays open. `workers`
+    processes render, if more than one. `report` is called with the run about twice a second; its `stop`, set to True,
+    ends the run. Spark runs jobs as its data source. Raises UsageError before anything is sent, SinkError, and
+    DeliveryFailed.
     """
-    subject = _subject(
-        scenario, format, source, seed, settings, broker, allow_undocumented, force=force, sql_engine=sql_engine,
-        faults=faults,
-    )  # fmt: skip
     check_whole("workers", workers, 1)
     session = open_session(
-        subject,
-        Span(limit, turns, duration, start_at, snapshot),
-        Sending(to, route, envelope, rate, clock),
-        About(_path(summary_to), _path(record), _path(resume), metrics),
+        subject_of(scenario, format, options), of(Span, options), of(Sending, options, to), about_of(options)
     )
     outcome = session.run(workers=workers, report=report)
     if outcome.failure is not None:
@@ -130,91 +81,71 @@ def publish(
     return outcome.summary
 
 
+@takes(RunOptions)
 def simulate(
     scenario: str | Path,
     format: str,
     *,
-    source: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, object] | None = None,
-    limit: int | None = None,
-    turns: int | None = None,
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
     topic: str | None = None,
     partitions: int = 1,
-    broker: str = "kafka",
-    allow_undocumented: bool = False,
     typed: bool = False,
+    **options: Unpack[RunOptions],
 ) -> Simulation:
     """A run kept in memory, for tests: `simulate("orders", "canal-json", limit=20).expected["shop.orders"]`.
 
-    Takes what `messages` takes, and a `topic` or a pattern of topics (`{database}.{table}`; default: the product's).
-    Values of rows are texts as the database's client prints them; with `typed` they are Python's: int, Decimal, bytes,
-    datetime …. Raises UsageError, also where neither `limit` nor the scenario ends it.
+    `topic` is a topic or a pattern of topics (`{database}.{table}`; default: the product's), `partitions` what the
+    router assumes of topics. Values of rows are texts as the database's client prints them; with `typed` they are
+    Python's: int, Decimal, bytes, datetime …; MySQL's zero and partial dates stay texts. Raises UsageError, also where
+    neither `limit` nor the scenario ends it.
     """
-    subject = _subject(scenario, format, source, seed, settings, broker, allow_undocumented)
-    span = Span(limit, turns, None, start_at, snapshot)
-    job = _ending(subject, span, route=route, topic=topic, partitions=partitions)
-    return Simulation(job, job.plan(limits_of(span), snapshot=snapshot, most_turns=SINGLE_TURNS).counted(), typed)
+    job, span = _ending(scenario, format, options, topic=topic, partitions=partitions)
+    plan = job.plan(limits_of(span), snapshot=span.snapshot, most_turns=SINGLE_TURNS)
+    return Simulation(job, plan.counted(), typed)
 
 
+@takes(RunOptions)
 def verify(
     scenario: str | Path,
     format: str,
     origin: str | Path,
     *,
-    source: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, object] | None = None,
-    limit: int | None = None,
-    turns: int | None = None,
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
-    broker: str = "kafka",
-    allow_undocumented: bool = False,
-    faults: str | None = None,
     at_least_once: bool = False,
     examples: int = EXAMPLES,
+    **options: Unpack[RunOptions],
 ) -> Verdict:
     """Whether messages that are read back are those of a run: `verify("orders", "canal-json", "file:out", limit=1000)`.
 
-    `origin` is a URL as `--to` takes it (Kafka, files, Parquet) or the path of a folder or file; the other arguments
-    say what was sent, as `publish` has them. With `at_least_once`, stretches that come again up to where the stream
-    goes on are no findings, and neither are `faults` of the run that a correct consumer survives. The verdict counts
-    all findings by kind and keeps `examples` of each. Raises UsageError, also where nothing that is read is expected
-    (another scenario, seed or format), and SinkError.
+    `origin` is a URL as `--to` takes it (Kafka, files, Parquet) or the path of a folder or file; the options say what
+    was sent, as `publish` has them. With `at_least_once`, stretches that come again up to where the stream goes on are
+    no findings, and neither are `faults` of the run that a correct consumer survives. The verdict counts all findings
+    by kind and keeps `examples` of each. Raises UsageError, also where nothing that is read is expected (another
+    scenario, seed or format), and SinkError.
     """
-    check_texts(route=route)
+    check_texts(route=options.get("route"))
     check_whole("examples", examples)
-    span = Span(limit, turns, None, start_at, snapshot)
+    span = of(Span, options)
     url = f"file:{origin}" if isinstance(origin, Path) else origin
     if not isinstance(url, str):
         raise UsageError(f"origin is {origin!r}: it is a URL or a Path.")
-    subject = _subject(scenario, format, source, seed, settings, broker, allow_undocumented, faults=faults)
-    job = job_of(subject, broker_of(url))
-    expectation = Expectation(span.limit, span.turns, span.start_at, snapshot, route)
+    job = job_of(subject_of(scenario, format, options), broker_of(url))
+    expectation = Expectation(span.limit, span.turns, span.start_at, span.snapshot, options.get("route"))
     return verify_job(job, url, expectation, at_least_once=at_least_once, examples=examples)
 
 
+@takes(ScenarioOptions)
 def verify_tables(
     scenario: str | Path,
     output: str | Path | Sequence[str],
     *,
     at: int | None = None,
     format: str | None = None,
-    source: str | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, object] | None = None,
-    allow_undocumented: bool = False,
     tolerate: Sequence[str] = (),
     preset: str | None = None,
     follow: str | None = None,
     quiet: str | None = None,
     reached: str | None = None,
     examples: int = EXAMPLES,
+    **options: Unpack[ScenarioOptions],
 ) -> list[TableVerdict]:
     """Whether a consumer's tables hold the rows before turn `at` (None: those at the end of a script): a verdict each.
 
@@ -232,7 +163,7 @@ def verify_tables(
     check_whole("at", at)
     check_whole("examples", examples)
     places = [str(output)] if isinstance(output, str | Path) else list(output)
-    subject = _subject(scenario, format or "", source, seed, settings, "kafka", allow_undocumented)
+    subject = subject_of(scenario, format or "", options)
     job = job_of(subject) if format else changes_of(subject)
     tolerances = [*([] if preset is None else [find_preset(preset)]), *map(parse_tolerance, tolerate)]
     patience = _patience(follow, quiet, reached)
@@ -400,34 +331,6 @@ def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
     return tuple(repr(row.get(name)) for name in columns or row)
 
 
-def _subject(
-    scenario: str | Path,
-    format: str,
-    source: str | None,
-    seed: int | None,
-    settings: Mapping[str, object] | None,
-    broker: str,
-    allow_undocumented: bool,
-    *,
-    force: bool = False,
-    sql_engine: str | None = None,
-    faults: str | None = None,
-) -> Subject:
-    """Settings are as `--set` has them: yes, no and null as scenarios spell them. Raises UsageError."""
-    if settings is not None and not isinstance(settings, Mapping):
-        raise UsageError(f'settings is {settings!r}: it is a mapping, such as {{"tables.users.rows": 1000}}.')
-    words = {True: "yes", False: "no", None: "null"}
-    values = dict(settings or {})
-    start = str(values.pop("start")) if values.get("start") == "now" else None
-    texts = (
-        f"{key}={words[value] if value is None or isinstance(value, bool) else value}" for key, value in values.items()
-    )
-    return Subject(
-        scenario, format, source, seed, tuple(texts), start, broker, allow_undocumented, force=force,
-        sql_engine=sql_engine, faults=faults,
-    )  # fmt: skip
-
-
 def _patience(follow: str | None, quiet: str | None, reached: str | None) -> Patience | None:
     """Returns the patience with which tables are followed; None: they are not. Raises UsageError."""
     if follow is not None:
@@ -437,14 +340,13 @@ def _patience(follow: str | None, quiet: str | None, reached: str | None) -> Pat
     return None
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
-
-
-def _ending(subject: Subject, span: Span, *, route: str | None, topic: str | None = None, partitions: int) -> Job:
-    """The job of a run. Raises UsageError if the run has no end."""
+def _ending(
+    scenario: str | Path, format: str, options: RunOptions, *, topic: str | None = None, partitions: int
+) -> tuple[Job, Span]:
+    """The job and the span of a run in memory. Raises UsageError if it has no end."""
+    subject, span, route = subject_of(scenario, format, options), of(Span, options), options.get("route")
     check_texts(route=route, topic=topic)
     check_whole("partitions", partitions, 1)
     job = job_of(subject).addressed(route=route, topic=topic, partitions=Partitions(partitions))
     job.check_end(limits_of(span))
-    return job.starting(limits_of(span))
+    return job.starting(limits_of(span)), span

@@ -10,7 +10,6 @@ loaded by the first test that uses a fixture.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -49,7 +48,6 @@ class Cdc:
     def __init__(self, scenario: str = DEFAULTS[0], format: str = DEFAULTS[1], **options: Any) -> None:
         import simulator
 
-        _check_options(simulator.simulate, options)
         # a script ends by itself
         options = {"limit": None if scenario == DEFAULTS[0] else LIMIT, **options}
         with _sentences():
@@ -249,17 +247,6 @@ def pytest_configure(config: pytest.Config) -> None:
         "cdc(scenario, format, *, limit=100, seed=None, source=None, snapshot=None, …): what the fixtures cdc and"
         " cdc_kafka run; the options are those of simulator.simulate",
     )
-
-
-def _check_options(simulate: Callable[..., Any], options: Iterable[str]) -> None:
-    """Fails the test, in a sentence, for an option that is none of `simulate`."""
-    from simulator.errors import did_you_mean
-
-    known = [name for name in inspect.signature(simulate).parameters if name not in ("scenario", "format")]
-    for name in options:
-        if name not in known:
-            hint = did_you_mean(name, known, f" It takes {', '.join(known)}.")
-            pytest.fail(f"cdc has no option {name!r}.{hint}", pytrace=False)
 
 
 @contextmanager

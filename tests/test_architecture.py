@@ -26,6 +26,7 @@ LAYERS: Final = (
     "cli | pytest_plugin",
     "compare | hunting | packs",
     "library | spark",
+    "options",
     "truth",
     "run | drafts",
     "sql",

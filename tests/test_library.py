@@ -10,10 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from command import ROOT, summary
 
 import simulator
+from simulator.cli.commands.run import run
 from simulator.sinks.memory import MemorySink
 
 PAGE = ROOT / "simulator" / "README.md"
@@ -22,6 +24,8 @@ HEAD = """# The library
 What `import simulator` offers; names are loaded on first use. Options have the names and meanings that they have as
 options of `cdcsim`. The docstrings make this page: `pytest tests/test_library.py --update-goldens` writes it anew.
 """
+# Groups of options, each with those of the group before.
+OPTIONS = ("ScenarioOptions", "RunOptions", "PublishOptions")
 # Described at length; of the others the page has the first sentence.
 LONG = (
     *("messages", "publish", "simulate", "Simulation", "verify", "Verdict", "verify_tables", "TableVerdict"),
@@ -30,11 +34,24 @@ LONG = (
 
 
 def page() -> str:
-    rest = [name for name in simulator.__all__ if name not in LONG]
+    rest = [name for name in simulator.__all__ if name not in (*LONG, *OPTIONS)]
     rows = [f"| `{name}` | {' '.join((inspect.getdoc(getattr(simulator, name)) or '').split())} |" for name in rest]
     firsts = [row if len(row) < 100 else row.partition(". ")[0].rstrip(" |").removesuffix(".") + ". |" for row in rows]
     table = "\n".join(["## Other names\n", "| name | |", "| --- | --- |", *firsts]) + "\n"
-    return "\n".join([HEAD, *(part for name in LONG for part in described(name)), table])
+    return "\n".join([HEAD, *options(), *(part for name in LONG for part in described(name)), table])
+
+
+def options() -> Iterator[str]:
+    """The options of each group, but for those of the group before, with the help of the command line."""
+    help = {parameter.name: parameter.help for parameter in run.params if isinstance(parameter, click.Option)}
+    earlier: set[str] = set()
+    for name in OPTIONS:
+        group = getattr(simulator, name)
+        yield f"## `{name}`\n\n{inspect.getdoc(group)}\n"
+        own = [option for option in group.__annotations__ if option not in earlier]
+        rows = [f"| `{option}` | {str(help[option]).replace('|', 'or')} |" for option in own]
+        yield "\n".join(["| option | |", "| --- | --- |", *rows]) + "\n"
+        earlier.update(own)
 
 
 def described(name: str) -> Iterator[str]:
@@ -48,15 +65,16 @@ def described(name: str) -> Iterator[str]:
 
 
 def signature(name: str, function: Any) -> str:
-    found = inspect.signature(function)
+    written = inspect.signature(inspect.unwrap(function))
     lines, keyword_only = [], False
-    for each in found.parameters.values():
-        if each.kind is each.KEYWORD_ONLY and not keyword_only:
+    for parameter in written.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             lines.append("    *,")
-        default = "" if each.default is each.empty else f" = {each.default!r}"
-        lines.append(f"    {each.name}: {each.annotation}{default},")
-    return "\n".join([f"{name}(", *lines, f") -> {found.return_annotation}"])
+        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{default},")
+    return "\n".join([f"{name}(", *lines, f") -> {written.return_annotation}"])
 
 
 def members(value: type) -> Iterator[str]:
@@ -77,6 +95,13 @@ def test_the_page_is_made_of_the_docstrings(request: pytest.FixtureRequest) -> N
     written = PAGE.read_text("utf-8")
     assert written == page(), "run pytest tests/test_library.py --update-goldens, and read simulator/README.md"
     assert all(f"`{name}`" in written for name in simulator.__all__)
+
+
+def test_help_has_the_names_and_defaults_of_all_options() -> None:
+    for name in ("messages", "publish", "simulate", "verify"):
+        parameters = inspect.signature(getattr(simulator, name)).parameters
+        assert {"limit", "seed", "route", "broker"} <= set(parameters)
+        assert (parameters["broker"].default, parameters["limit"].default) == ("kafka", None)
 
 
 def test_a_sink_of_ones_own() -> None:
@@ -104,6 +129,7 @@ def test_a_path_and_going_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        ({"limt": 5}, "publish has no option 'limt'. Did you mean 'limit'?"),
         ({"limit": -1}, "limit is -1: it is a whole number from 0 on."),
         ({"limit": "5"}, "limit is '5': it is a whole number from 0 on."),
         ({"seed": True}, "seed is True: it is a whole number from 0 on."),

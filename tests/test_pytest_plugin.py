@@ -116,7 +116,7 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "goldens/test_mine/test_golden.txt differs; if this is right: pytest 'test_mine.py::test_golden'" in out
     assert re.search(r'^E +-  "CREATE"$', out, re.MULTILINE)
     assert "no scenario 'ordesr'. Did you mean 'orders'?" in out
-    assert "cdc has no option 'limt'. Did you mean 'limit'?" in out
+    assert "simulate has no option 'limt'. Did you mean 'limit'?" in out
     assert "the marker cdc takes a scenario, a format, and options by their names, not 5." in out
     assert re.search(
         r"keeps 5 MiB of a partition and dropped [\d,]+ messages: take a smaller limit or smaller tables", out
