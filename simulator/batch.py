@@ -255,11 +255,21 @@ def scatter(base: pa.Array, delta: Delta) -> pa.Array:
         dictionary = base.dictionary
         if _same_memory(dictionary, values.dictionary):
             indices = scatter(base.indices, Delta(delta.rows, values.indices))
-            return pa.DictionaryArray.from_arrays(indices, dictionary)
+            return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
     base, values = decoded(base), decoded(values)
+    if pa.types.is_primitive(base.type) and base.type.bit_width >= 8 and not base.null_count + values.null_count:
+        raw = _raw(base).copy()
+        raw[delta.rows] = _raw(values)
+        return pa.Array.from_buffers(base.type, len(base), [None, pa.py_buffer(raw)], 0)
     index = np.arange(len(base), dtype=np.int64)
     index[delta.rows] = np.arange(len(base), len(base) + len(values))
     return pa.concat_arrays([base, values]).take(pa.array(index))
+
+
+def _raw(array: pa.Array) -> npt.NDArray[np.signedinteger[Any]]:
+    """The memory of a primitive array, as integers of its width."""
+    dtype = np.dtype(f"i{array.type.bit_width // 8}")
+    return np.frombuffer(array.buffers()[1], dtype, len(array) + array.offset)[array.offset :]
 
 
 def _same_memory(one: pa.Array, other: pa.Array) -> bool:

@@ -17,6 +17,9 @@
 /* The cells of tables: a text of up to seven bytes, and how many it has. */
 #define CELL 8
 
+/* Columns are read side by side, more of them than the processor fetches by itself: this many rows ahead. */
+#define AHEAD 32
+
 /* The longest number or time: a decimal with a sign, a point and a zero before it. */
 #define NUMBER 30
 
@@ -77,24 +80,62 @@ static inline uint8_t *put(uint8_t *to, const uint8_t *from, int64_t size) {
     return to + size;
 }
 
+/* The number at an index that is within the column. */
+static inline int64_t number_of(const struct piece *piece, int64_t index) {
+    const int64_t *numbers = (const int64_t *)piece->data;
+    __builtin_prefetch(numbers + index + AHEAD);
+    return numbers[index];
+}
+
+/* The entry or slot of a row that is within the column. */
+static inline int32_t index_of(const struct piece *piece, int64_t row) {
+    __builtin_prefetch(piece->indices + row + AHEAD);
+    return piece->indices[row];
+}
+
 static const char PAIRS[201] =
     "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
     "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
+static inline uint8_t *two_digits(uint8_t *to, uint32_t number) {
+    memcpy(to, PAIRS + 2 * number, 2);
+    return to + 2;
+}
+
+static inline uint8_t *four_digits(uint8_t *to, uint32_t number) {
+    return two_digits(two_digits(to, number / 100), number % 100);
+}
+
+static inline uint8_t *eight_digits(uint8_t *to, uint32_t number) {
+    return four_digits(four_digits(to, number / 10000), number % 10000);
+}
+
+/* Without zeros before them. Branches, since a column's numbers are mostly of one length. */
+static inline uint8_t *to_two_digits(uint8_t *to, uint32_t number) {
+    if (number >= 10) return two_digits(to, number);
+    *to = (uint8_t)('0' + number);
+    return to + 1;
+}
+
+static inline uint8_t *to_four_digits(uint8_t *to, uint32_t number) {
+    if (number < 100) return to_two_digits(to, number);
+    return two_digits(to_two_digits(to, number / 100), number % 100);
+}
+
+static inline uint8_t *to_eight_digits(uint8_t *to, uint32_t number) {
+    if (number < 10000) return to_four_digits(to, number);
+    return four_digits(to_four_digits(to, number / 10000), number % 10000);
+}
+
 static inline uint8_t *digits(uint8_t *to, uint64_t number) {
-    uint8_t text[20];
-    int at = 20;
-    while (number >= 100) {
-        uint64_t rest = number / 100;
-        memcpy(text + (at -= 2), PAIRS + 2 * (number - 100 * rest), 2);
-        number = rest;
-    }
-    if (number >= 10)
-        memcpy(text + (at -= 2), PAIRS + 2 * number, 2);
+    const uint32_t unit = 100000000;
+    if (number < unit) return to_eight_digits(to, (uint32_t)number);
+    uint64_t high = number / unit;
+    if (high < unit)
+        to = to_eight_digits(to, (uint32_t)high);
     else
-        text[--at] = (uint8_t)('0' + number);
-    memcpy(to, text + at, (size_t)(20 - at));
-    return to + 20 - at;
+        to = eight_digits(to_four_digits(to, (uint32_t)(high / unit)), (uint32_t)(high % unit));
+    return eight_digits(to, (uint32_t)(number % unit));
 }
 
 static inline uint8_t *avro_long(uint8_t *to, int64_t number) {
@@ -314,7 +355,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         case ENTRY:
         case SIZED_ENTRY:
             if (row < 0 || row >= piece->index_count) goto broken;
-            if (!(to = text(to, piece, piece->indices[row], piece->kind == SIZED_ENTRY, out))) return NULL;
+            if (!(to = text(to, piece, index_of(piece, row), piece->kind == SIZED_ENTRY, out))) return NULL;
             break;
         case MAPPED:
             if (!(to = mapped(to, piece, row, out))) return NULL;
@@ -327,24 +368,24 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             break;
         case DIGITS: {
             if (row < 0 || row >= piece->count) goto broken;
-            int64_t number = ((const int64_t *)piece->data)[row];
+            int64_t number = number_of(piece, row);
             if (number < 0) *to++ = '-';
             to = digits(to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
             break;
         }
         case UDIGITS:
             if (row < 0 || row >= piece->count) goto broken;
-            to = digits(to, ((const uint64_t *)piece->data)[row]);
+            to = digits(to, (uint64_t)number_of(piece, row));
             break;
         case DECIMAL:
         case GROUPED:
             if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 18) goto broken;
-            to = decimal(to, ((const int64_t *)piece->data)[2 * row], piece->option, piece->kind == GROUPED);
+            to = decimal(to, number_of(piece, 2 * row), piece->option, piece->kind == GROUPED);
             break;
         case TIME:
         case TRIMMED: {
             if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 6) goto broken;
-            int64_t us = ((const int64_t *)piece->data)[row];
+            int64_t us = number_of(piece, row);
             if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
             to = time_text(to, us, piece->option, piece->kind == TRIMMED);
             break;
@@ -352,7 +393,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         case CLOCK:
         case TRIMMED_CLOCK: {
             if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 6) goto broken;
-            int64_t us = ((const int64_t *)piece->data)[row];
+            int64_t us = number_of(piece, row);
             if (us <= -CLOCK_END || us >= CLOCK_END) goto broken;
             if (us < 0) *to++ = '-';
             to = clock_text(to, (uint64_t)(us < 0 ? -us : us), piece->option, piece->kind == TRIMMED_CLOCK);
@@ -367,21 +408,21 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         }
         case MEMBERS: {
             if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 1000) goto broken;
-            int64_t us = ((const int64_t *)piece->data)[row];
+            int64_t us = number_of(piece, row);
             if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
             to = time_members(to, us, piece->option);
             break;
         }
         case DAY: {
             if (row < 0 || row >= piece->count) goto broken;
-            int64_t day = ((const int64_t *)piece->data)[row];
+            int64_t day = number_of(piece, row);
             if (day < FIRST_DAY || day > LAST_DAY) goto broken;
             to = date(to, day);
             break;
         }
         case LONG:
             if (row < 0 || row >= piece->count) goto broken;
-            to = avro_long(to, ((const int64_t *)piece->data)[row]);
+            to = avro_long(to, number_of(piece, row));
             break;
         case RUN: {
             const int64_t *starts = piece->offsets;
@@ -401,7 +442,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         case CHOICE:
         case MEMBER: {
             if (row < 0 || row >= piece->index_count || piece->span > count - at - 1) goto broken;
-            int64_t slot = piece->indices[row];
+            int64_t slot = index_of(piece, row);
             if (slot >= 0) {
                 if (piece->kind == MEMBER && to != out->mark) *to++ = ',';
                 if (!(to = write_pieces(to, piece + 1, piece->span, slot, out))) return NULL;

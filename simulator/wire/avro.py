@@ -219,7 +219,8 @@ def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
         return column
     if pa.types.is_dictionary(column.type):
         whole = pa.concat_arrays([column.dictionary, pa.array([null], pa.binary())])
-        return pa.DictionaryArray.from_arrays(column.indices.fill_null(len(whole) - 1), whole)
+        indices = pc.coalesce(column.indices, pa.scalar(len(whole) - 1, column.indices.type))
+        return pa.DictionaryArray.from_arrays(indices, whole)
     return column.fill_null(pa.scalar(null, pa.binary()))
 
 

@@ -17,6 +17,7 @@ from simulator.formats.format import Settings
 from simulator.formats.maxwell.definitions import change
 from simulator.formats.maxwell.names import naming
 from simulator.formats.maxwell.options import MaxwellOptions
+from simulator.formats.members import whole_seconds
 from simulator.formats.writing import Written, WrittenEvent
 from simulator.model import Column, Event, Kind, SchemaChange, Table
 from simulator.sources.log import entry
@@ -158,7 +159,7 @@ class MaxwellWriter:
         assert isinstance(log, MysqlLog)
         members = {
             **change(event, stored=is_repeated(event)),
-            "ts": event.event_ms - event.event_ms % 1000,
+            "ts": whole_seconds(event.event_ms),
             "sql": event.sql,
         }
         if options.output_binlog_position:

@@ -85,14 +85,12 @@ class MysqlLog(Log):
         return entries.txn // TRANSACTIONS_PER_FILE + 1
 
     def file(self, entries: Entries, *, base: str = "mysql-bin") -> pa.Array:
-        """The name of the log file: `mysql-bin.000001`."""
+        """The name of the log file, `mysql-bin.000001`, from a dictionary."""
         numbers = self.file_number(entries)
-        if not len(numbers):
-            return pa.array([], pa.string())
         # entries of a block are in few files, one after another
-        first, last = int(numbers.min()), int(numbers.max())
+        first, last = (int(numbers.min()), int(numbers.max())) if len(numbers) else (1, 1)
         names = pa.array([f"{base}.{number:06}" for number in range(first, last + 1)], pa.string())
-        return names.take(pa.array(numbers - first))
+        return pa.DictionaryArray.from_arrays(pa.array((numbers - first).astype(np.int32)), names)
 
     def offset(self, entries: Entries) -> Ints:
         """End position of each event in its binlog file.
@@ -113,7 +111,7 @@ class MysqlLog(Log):
 
     def position(self, entries: Entries) -> pa.Array:
         """`mysql-bin.000078:72469`."""
-        return pc.binary_join_element_wise(self.file(entries), text(self.offset(entries)), ":")
+        return join([self.file(entries), ":", pa.array(self.offset(entries))], len(entries))
 
     def gtid(self, entries: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """The GTID of each transaction: `3e11fa47-71ca-11e1-9e33-c80aa9429562:7`; null of snapshot rows."""

@@ -16,7 +16,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values import cells, precise, temporal
 from simulator.formats.debezium.values.cells import each, text_cell
-from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
 from simulator.model import DDL, READ, ROW_KINDS, Column, ColumnType
 from simulator.sources.log import Entries, text
 from simulator.sources.oracle.log import OracleLog
@@ -70,7 +70,7 @@ class OracleConnector(RelationalConnector):
 
     def source_ms(self, event_ms: Any) -> Any:
         """Time at the source in whole seconds, like Oracle's DATE."""
-        return event_ms - event_ms % 1000
+        return whole_seconds(event_ms)
 
     def source_fields(self) -> Sequence[Field]:
         def logged(value: Any, ddl: Any = None) -> dict[Any, Any]:

@@ -29,7 +29,7 @@ from simulator.formats.debezium.connectors.mongodb.spelling import KEY, STRICT
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, JSON, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
-from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
 from simulator.model import MARKS, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.log import Entries
 from simulator.sources.log import entries as entries_of
@@ -93,7 +93,7 @@ class MongodbConnector(Connector):
         )
 
     def source_ms(self, event_ms: Any) -> Any:
-        return event_ms if self.wall_time else event_ms - event_ms % 1000
+        return event_ms if self.wall_time else whole_seconds(event_ms)
 
     def source_fields(self) -> Sequence[Field]:
         ordinal = per_entry(lambda entries: self.log.cluster_times(entries)[1])

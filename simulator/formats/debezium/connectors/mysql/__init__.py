@@ -20,7 +20,7 @@ from simulator.formats.debezium.connectors.mysql.types import default, definitio
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
-from simulator.formats.members import TABLE, by_row, per_entry
+from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
 from simulator.formats.redelivery import DEBEZIUM_BINLOG, DEBEZIUM_GTID
 from simulator.model import (
     DDL,
@@ -94,7 +94,7 @@ class MysqlConnector(Connector):
 
     def source_ms(self, event_ms: Any) -> Any:
         """Time at the source: seconds; with GTIDs the milliseconds of the commit in the log (not in snapshot rows)."""
-        return event_ms if self.has_gtids else event_ms - event_ms % 1000
+        return event_ms if self.has_gtids else whole_seconds(event_ms)
 
     def source_fields(self) -> Sequence[Field]:
         logged: dict[Any, Any] = dict.fromkeys((*ROW_KINDS, DDL), per_entry(self._gtid) if self.has_gtids else None)
@@ -185,11 +185,13 @@ class MysqlConnector(Connector):
 
 def _row_numbers(batch: ChangeBatch) -> Ints:
     """The number of each row in its statement's event."""
-    envelope = batch.envelope
-    if not envelope.phase:
+    turn, statement = batch.envelope.turn, batch.envelope.statement
+    continued = (turn[1:] == turn[:-1]) & (statement[1:] == statement[:-1])
+    if not batch.envelope.phase or not continued.any():
         return np.zeros(len(batch), dtype=np.int64)
-    begins = np.flatnonzero((np.diff(envelope.turn, prepend=-1) != 0) | (np.diff(envelope.statement, prepend=-1) != 0))
-    return np.arange(len(batch)) - np.repeat(begins, np.diff(begins, append=len(batch)))
+    begins: Ints = np.append(0, np.flatnonzero(~continued) + 1)
+    numbers: Ints = np.arange(len(batch)) - np.repeat(begins, np.diff(begins, append=len(batch)))
+    return numbers
 
 
 class MariadbConnector(MysqlConnector):
@@ -204,7 +206,7 @@ class MariadbConnector(MysqlConnector):
         return True
 
     def source_ms(self, event_ms: Any) -> Any:
-        return event_ms - event_ms % 1000
+        return whole_seconds(event_ms)
 
     def _thread(self) -> Any:
         return None

@@ -153,9 +153,9 @@ def adjusted(array: pa.Array) -> pa.Array:
     """
     unit = 1 if pa.types.is_date32(storage_type(array.type)) else US_PER_DAY
     values = numbers(array)
-    early = np.flatnonzero((values < HUNDRED_DAYS * unit) & (values >= FIRST_DAY * unit))
-    if not len(early):
+    if values.min(initial=HUNDRED_DAYS * unit) >= HUNDRED_DAYS * unit:
         return array
+    early = np.flatnonzero((values < HUNDRED_DAYS * unit) & (values >= FIRST_DAY * unit))
     moved = values.copy()
     for row in early.tolist():
         days, rest = divmod(int(values[row]), unit)
