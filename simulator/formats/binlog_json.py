@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from decimal import Decimal
 from typing import Any, Final
@@ -12,22 +11,14 @@ import pyarrow as pa
 
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import typed_json
+from simulator.sources.mysql.typed_json import OPAQUE, Number, Pairs
 from simulator.text.fixed_width import distinct_text
 from simulator.text.java.numbers import double_string
 from simulator.text.json_style import JACKSON
 
-_OPAQUE: Final = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _MOMENT: Final = re.compile(r"((?:\d{4}-\d\d-\d\d )?\d+:\d\d:\d\d)\.(\d{6})")
 _NEGATIVE: Final = re.compile(r"-(\d+):(\d\d):(\d\d)\.(\d{6})")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
-
-
-class _Number(str):
-    """A number with a fraction or an exponent, as written."""
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """An object's members in order."""
 
 
 def snapshot_text(array: pa.Array, *, old: bool) -> pa.Array:
@@ -45,7 +36,7 @@ def old_text(text: str) -> str:
     def token(match: re.Match[str]) -> str:
         scalar = match[0]
         if scalar[0] == '"':
-            return scalar.replace("base64:type15:", "base64:type253:") if _OPAQUE.fullmatch(scalar[1:-1]) else scalar
+            return scalar.replace("base64:type15:", "base64:type253:") if OPAQUE.fullmatch(scalar[1:-1]) else scalar
         return scalar.removesuffix(".0")
 
     return _TOKEN.sub(token, text)
@@ -65,16 +56,16 @@ def document(text: str) -> str:
     if text == typed_json.EMPTY:
         return "null"
     out: list[str] = []
-    _write(json.loads(text, parse_float=_Number, object_pairs_hook=_Pairs), out)
+    _write(typed_json.parsed(text), out)
     return "".join(out)
 
 
 def _write(value: Any, out: list[str]) -> None:
-    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.DECIMAL:
+    if isinstance(value, Pairs) and value and value[0][0] == typed_json.DECIMAL:
         out.append(value[0][1])
-    elif isinstance(value, _Pairs) and value and value[0][0] == typed_json.DATE:
+    elif isinstance(value, Pairs) and value and value[0][0] == typed_json.DATE:
         out.append(_string(value[0][1]))
-    elif isinstance(value, _Pairs):
+    elif isinstance(value, Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):
             out.append(("," if i else "") + _string(key) + ":")
@@ -86,7 +77,7 @@ def _write(value: Any, out: list[str]) -> None:
             out.append("," if i else "")
             _write(member, out)
         out.append("]")
-    elif isinstance(value, _Number):
+    elif isinstance(value, Number):
         out.append(_double(value))
     elif isinstance(value, str):
         out.append(_string(_scalar(value)))
@@ -104,7 +95,7 @@ def _double(text: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    if opaque := _OPAQUE.fullmatch(text):
+    if opaque := OPAQUE.fullmatch(text):
         return opaque[1]
     if moment := _MOMENT.fullmatch(text):
         fraction = moment[2].rstrip("0")

@@ -61,7 +61,7 @@ def printed(text: Callable[[pa.Array], pa.Array]) -> Known:
 
     def read(array: pa.Array) -> pa.Array:
         texts = decoded(text(decoded(array))).to_pylist()
-        return pa.array([None if each is None else float(each.strip('"')) for each in texts], decoded(array).type)
+        return pa.array([None if number is None else float(number.strip('"')) for number in texts], decoded(array).type)
 
     return read
 

@@ -89,7 +89,7 @@ def _holds(options: object, name: str, values: Values) -> bool:
 def _shown(options: object, field: str) -> str:
     """An option with its value, as typed."""
     value = vars(options)[field]
-    option = next(each for each in described(type(options)) if each.field == field)
+    option = next(known for known in described(type(options)) if known.field == field)
     words = isinstance(value, bool) and option.choices
     return f"{option.name}={option.choices[not value] if words else _typed(value)}"
 
@@ -152,8 +152,8 @@ def described(options: type[Any]) -> tuple[Option, ...]:
     """The options of a class in order of declaration, its own before the inherited ones."""
     if options not in _DESCRIBED:
         hints = get_type_hints(options)
-        fields = {each.name: each for each in dataclasses.fields(options)}
-        names = dict.fromkeys(name for each in options.__mro__ for name in vars(each).get("__annotations__", ()))
+        fields = {declared.name: declared for declared in dataclasses.fields(options)}
+        names = dict.fromkeys(name for parent in options.__mro__ for name in vars(parent).get("__annotations__", ()))
         _DESCRIBED[options] = tuple(_declared(fields[name], hints[name]) for name in names if name in fields)
     return _DESCRIBED[options]
 

@@ -130,8 +130,8 @@ def _longs(numbers: Ints) -> pa.Array:
         sizes += rest >= np.uint64(1 << bits)
     width = int(sizes.max())
     cells = np.empty((len(rest), width), dtype=np.uint8)
-    for place in range(width):
-        cells[:, place] = (rest >> np.uint64(7 * place)).astype(np.uint8) | np.uint8(0x80)
+    for byte in range(width):
+        cells[:, byte] = (rest >> np.uint64(7 * byte)).astype(np.uint8) | np.uint8(0x80)
     cells[np.arange(len(rest)), sizes - 1] &= 0x7F
     if int(sizes.min()) == width:
         ends, out = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32), cells
@@ -144,9 +144,9 @@ def _longs(numbers: Ints) -> pa.Array:
 def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
     """Zig-zag numbers that all take `width` bytes, as lengths and numbers that rise along a stream do."""
     out = np.empty((len(rest), width), dtype=np.uint8)
-    for place in range(width):
-        more = 0x80 if place + 1 < width else 0
-        out[:, place] = ((rest >> np.uint64(7 * place)) & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
+    for byte in range(width):
+        more = 0x80 if byte + 1 < width else 0
+        out[:, byte] = ((rest >> np.uint64(7 * byte)) & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
     ends = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32)
     return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
 
@@ -207,9 +207,9 @@ def strings(values: pa.Array) -> pa.Array:
     return join([Strings(values)], len(values))
 
 
-def looked_up(values: Sequence[bytes], places: npt.NDArray[np.integer]) -> pa.Array:
+def looked_up(values: Sequence[bytes], indexes: npt.NDArray[np.integer]) -> pa.Array:
     """A column of values by their indexes."""
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values, pa.binary()))
+    return pa.DictionaryArray.from_arrays(pa.array(indexes.astype(np.int32)), pa.array(values, pa.binary()))
 
 
 def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
@@ -218,9 +218,9 @@ def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
     if not column.null_count:
         return column
     if pa.types.is_dictionary(column.type):
-        whole = pa.concat_arrays([column.dictionary, pa.array([null], pa.binary())])
-        indices = pc.coalesce(column.indices, pa.scalar(len(whole) - 1, column.indices.type))
-        return pa.DictionaryArray.from_arrays(indices, whole)
+        entries = pa.concat_arrays([column.dictionary, pa.array([null], pa.binary())])
+        indices = pc.coalesce(column.indices, pa.scalar(len(entries) - 1, column.indices.type))
+        return pa.DictionaryArray.from_arrays(indices, entries)
     return column.fill_null(pa.scalar(null, pa.binary()))
 
 

@@ -46,14 +46,14 @@ class WrittenTable:
         self._texts: dict[PerTable, str] = {}
 
     def cell(self, column: int, cells: Cells | None = None) -> Cell:
-        """The cell of the column at this place."""
+        """The cell of the column at this index."""
         key = (column, cells or self._cells)
         if key not in self._known:
             self._known[key] = key[1](self.table.columns[column])
         return self._known[key]
 
     def texts(self, column: int, array: pa.Array) -> pa.Array:
-        """Values of the column at this place as text, escaped; nulls kept."""
+        """Values of the column at this index as text, escaped; nulls kept."""
         if pa.types.is_dictionary(array.type):
             values = self._dictionaries.of(array.dictionary, column, lambda values: plain(self.texts(column, values)))
             encoded = pa.DictionaryArray.from_arrays(array.indices, values)
@@ -87,7 +87,7 @@ class WrittenColumns:
     def surrounded(self, before: str, values: pa.Array, after: str, null: str) -> pa.Array:
         """Values of a dictionary with text before and after each; the last entry is the text for null."""
 
-        def whole(values: pa.Array) -> pa.Array:
+        def with_text(values: pa.Array) -> pa.Array:
             return pa.concat_arrays([join([before, values, after], len(values)), pa.array([null], pa.string())])
 
-        return self._surrounded.of(values, (before, null), whole)
+        return self._surrounded.of(values, (before, null), with_text)

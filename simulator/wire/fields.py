@@ -192,7 +192,7 @@ def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
 
 
 def number_pieces(lead: str, numbers: Ints, zeros: int = 0) -> list[Piece]:
-    """Integers after a constant, with so many zeros behind each."""
+    """Integers after a constant, each followed by this number of zeros."""
     if not zeros:
         return [lead, pa.array(numbers)]
     if len(numbers) and not numbers.all():

@@ -58,8 +58,8 @@ class Images:
                 return [Choice(arrays, slots, "null", len(self.packed))]
         else:
             rows = ["{"]
-            for place, i in enumerate(self._places(declared)):
-                lead = f"{',' if place else ''}{self.table.quoted[i]}:"
+            for number, i in enumerate(self._positions(declared)):
+                lead = f"{',' if number else ''}{self.table.quoted[i]}:"
                 old = None if self.batch.before is None or declared.image != "before" else self.batch.before[i]
                 if isinstance(old, Delta) and is_costly(old.values.type):
                     rows += self._two_states(lead, i, old)
@@ -95,7 +95,7 @@ class Images:
             Choice(self._member(lead, column, self._escaped(column, old.values)), changed, "", len(old.rows)),
         ]
 
-    def _places(self, declared: Rows) -> Sequence[int]:
+    def _positions(self, declared: Rows) -> Sequence[int]:
         """The columns of a whole image in the order in which they are written."""
         if declared.columns is not None:
             return declared.columns(self.batch.table)
@@ -152,10 +152,11 @@ class Images:
             return [lead, unless_null([mark, *text, mark], nulls, cell.null)]
         if pa.types.is_dictionary(text.type):
             # surrounding text is added once per distinct value, not once per row
-            whole, indices = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null), text.indices
+            entries = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null)
+            indices = text.indices
             if indices.null_count:
-                indices = pc.coalesce(indices, pa.scalar(len(whole) - 1, indices.type))  # twice as quick as fill_null
-            return [pa.DictionaryArray.from_arrays(indices, whole)]
+                indices = pc.coalesce(indices, pa.scalar(len(entries) - 1, indices.type))  # twice as quick as fill_null
+            return [pa.DictionaryArray.from_arrays(indices, entries)]
         if text.null_count == 0:
             return [lead + mark, text, mark]
         return [lead, unless_null([mark, text, mark], np.asarray(text.is_null()), cell.null)]
@@ -191,8 +192,8 @@ class Images:
         image = self.batch.after if declared.image == "after" else None
         columns = range(len(self.batch.table.columns))
         arrays = [image[i] if image is not None else self.batch.full_before(i) for i in columns]
-        wanted = set(columns if declared.columns is None else declared.columns(self.batch.table))
-        present = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
+        declared_columns = set(columns if declared.columns is None else declared.columns(self.batch.table))
+        present = [np.flatnonzero(arrays[i].is_valid()) if i in declared_columns else None for i in columns]
         return self._sparse(present, lambda i, rows: arrays[i].take(pa.array(rows)))
 
     def _logged(self, declared: Rows, present: Sequence[Ints | None]) -> tuple[Members, npt.NDArray[np.bool_]]:

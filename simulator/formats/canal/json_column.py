@@ -9,8 +9,6 @@ converted once.
 from __future__ import annotations
 
 import base64
-import json
-import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import pyarrow.compute as pc
 from simulator.batch import Delta, scatter
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import typed_json
+from simulator.sources.mysql.typed_json import OPAQUE, Number, Pairs
 from simulator.text.decimals import grouped_text
 from simulator.text.java import numbers as java
 
@@ -29,7 +28,6 @@ _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # Documents without escapes, controls and doubles look the same in both (the pattern may match a number in a string).
 # Typed scalars (`typed_json`) have a backslash, too.
 _SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type"
-_OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _ESCAPES_114 = {ord(k): _NAMED[k] for k in '"\\'}
 
 
@@ -53,24 +51,16 @@ def canal_text(text: str, version: str) -> str:
     if text == typed_json.EMPTY:
         return ""
     out: list[str] = []
-    _write(json.loads(text, parse_float=_Number, object_pairs_hook=_Pairs), version, out)
+    _write(typed_json.parsed(text), version, out)
     return "".join(out)
 
 
-class _Number(str):
-    """A number with a fraction or an exponent, as written."""
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """An object's members in order."""
-
-
 def _write(value: Any, version: str, out: list[str]) -> None:
-    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.DECIMAL:
+    if isinstance(value, Pairs) and value and value[0][0] == typed_json.DECIMAL:
         out.append(grouped_text(value[0][1]))
-    elif isinstance(value, _Pairs) and value and value[0][0] == typed_json.DATE:
+    elif isinstance(value, Pairs) and value and value[0][0] == typed_json.DATE:
         out.append(f'"{value[0][1]} 00:00:00.000000"')  # a date is a datetime to Canal
-    elif isinstance(value, _Pairs):
+    elif isinstance(value, Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):
             name = key.translate(_ESCAPES) if version >= "1.1.8" else key
@@ -83,13 +73,13 @@ def _write(value: Any, version: str, out: list[str]) -> None:
             out.append(", " if i else "")
             _write(member, version, out)
         out.append("]")
-    elif isinstance(value, _Number):
+    elif isinstance(value, Number):
         if mysql_json.double_text(float(value)) == value:
             out.append(java.double_string(float(value)))
         else:
             out.append(grouped_text(value))
     elif isinstance(value, str):
-        if opaque := _OPAQUE.fullmatch(value):
+        if opaque := OPAQUE.fullmatch(value):
             # other types' bytes, as text up to the first zero byte
             value = base64.b64decode(opaque[1]).partition(b"\0")[0].decode(errors="replace")
         out.append('"' + value.translate(_ESCAPES_114 if version == "1.1.4" else _ESCAPES) + '"')

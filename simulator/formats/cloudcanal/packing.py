@@ -129,8 +129,8 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
     sizes = [len(batch) for batch in batches]
     turn = np.concatenate([batch.envelope.turn for batch in batches])
     ordinal = np.concatenate([batch.envelope.ordinal for batch in batches])
-    topics = {name: number for number, name in enumerate(dict.fromkeys(each.topic for each in to))}
-    topic = np.repeat([topics[each.topic] for each in to], sizes)
+    topics = {name: number for number, name in enumerate(dict.fromkeys(addresses.topic for addresses in to))}
+    topic = np.repeat([topics[addresses.topic] for addresses in to], sizes)
     partition = np.concatenate(
         [
             np.zeros(n, dtype=np.int64) if addresses.partitions is None else addresses.partitions
@@ -140,8 +140,8 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
     number = np.repeat(np.arange(len(batches)), sizes)
     order = np.lexsort((ordinal, turn, partition, topic))
     begins = np.repeat([batch.moved or batch.kind in MARKS for batch in batches], sizes)[order]
-    for each in (topic, partition, number, *map(np.concatenate, apart)):
-        begins[1:] |= np.diff(each[order]) != 0
+    for numbers in (topic, partition, number, *map(np.concatenate, apart)):
+        begins[1:] |= np.diff(numbers[order]) != 0
     run = np.empty(len(order), dtype=np.int64)
     run[order] = np.cumsum(begins)
     return np.split(run, np.cumsum(sizes)[:-1])
@@ -162,18 +162,18 @@ def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBat
         run = run * (count + 1) + begins
     grouped = np.argsort(run, kind="stable")
     heads = np.flatnonzero(np.diff(run[grouped], prepend=run[grouped[0]] - 1))
-    place = rows - np.repeat(heads, np.diff(heads, append=count))
-    starts = place % most == 0
+    in_run = rows - np.repeat(heads, np.diff(heads, append=count))
+    starts = in_run % most == 0
     first = np.empty(count, dtype=np.int64)  # row to the first row of its message
     first[grouped] = grouped[starts][np.cumsum(starts) - 1]
     order = np.argsort(first, kind="stable")
     begin = np.append(np.flatnonzero(np.diff(first[order], prepend=-1)), count)
     first, last = order[begin[:-1]], order[begin[1:] - 1]
-    back = np.argsort(order, kind="stable")
+    row_after = np.argsort(order, kind="stable")  # each row's number in the new order
     changed = None
     if batch.kind is UPDATE:
         columns = (changed_rows(batch, i) for i in range(len(batch.table.columns)))
-        changed = tuple(None if rows is None else np.sort(back[rows]) for rows in columns)
+        changed = tuple(None if rows is None else np.sort(row_after[rows]) for rows in columns)
     taken = batch if np.array_equal(order, rows) else batch.take(order)
     event_ms, write_ms = (
         np.repeat(ms[last], np.diff(begin)) for ms in (batch.envelope.event_ms, batch.envelope.write_ms)

@@ -170,5 +170,5 @@ def _event_time(of: Callable[[Any], Any], zeros: int) -> PerChange:
 
 
 def write_time(zeros: int) -> PerChange:
-    """When the connector handled the event: milliseconds with so many zeros behind."""
+    """When the connector handled the event: milliseconds followed by this number of zeros."""
     return PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms * 10**zeros, zeros=zeros)

@@ -103,7 +103,7 @@ def envelopes_of(format: str, settings: Settings[Any], *, numeric: bool = False)
     offered = CONNECTORS.get(settings.source.id)
     if offered is None:
         raise UsageError(f"-f {format}: no connector of Debezium for {settings.source.id} is known here.")
-    chosen = next((each for each in offered if each.java_class == options.connector_class), offered[0])
+    chosen = next((connector for connector in offered if connector.java_class == options.connector_class), offered[0])
     connector = chosen(options, settings.source, numeric=numeric)
     kind = DocumentEnvelopes if isinstance(connector, MongodbConnector) else Envelopes
     return kind(options, connector, Names(options, connector.parts))

@@ -141,8 +141,8 @@ def header_rows(headers: Sequence[tuple[str, pa.Array]], count: int) -> pa.Array
     size = len(headers)
     names = pa.array([name for name, _ in headers] * count, pa.string())
     # all rows of one header, then all of the next; reordered by row
-    places = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
-    values = pa.concat_arrays([values for _, values in headers]).take(pa.array(places))
+    by_row = (np.arange(count)[:, None] + np.arange(size) * count).ravel()
+    values = pa.concat_arrays([values for _, values in headers]).take(pa.array(by_row))
     items = pa.StructArray.from_arrays([names, values], fields=list(HEADERS.value_type))
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * size)
     return pa.ListArray.from_arrays(offsets, items).cast(HEADERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from simulator.batch import Border, ChangeBatch
 from simulator.delivery.steps import Changes
-from simulator.formats.debezium.connectors.connector import SnapshotOpened
+from simulator.formats.debezium.connectors.connector import SnapshotOpened, members_of
 from simulator.model import SchemaChange
 from simulator.text.template import Piece
 
@@ -49,8 +49,7 @@ def schema_history(changes: Changes) -> Changes:
     tables = changes.history.snapshot_tables(changes.snapshot_turn)
     events = []
     if isinstance(first, SchemaChange) and not first.order.turn and first.after == tables[0][0]:
-        known = {field.name: getattr(first, field.name) for field in fields(first)}
-        events = [SnapshotOpened(**known, created=tuple(tables))]
+        events = [SnapshotOpened(**members_of(first), created=tuple(tables))]
     batches = [_without_first(batch) if batch.table.id != tables[0][0].id else batch for batch in changes.batches]
     return replace(changes, batches=batches, events=events)
 

@@ -76,7 +76,7 @@ class UnwrappedWriter(JsonWriter):
         self.rewrites = options.deletes.startswith("rewrite")
         payload = {field.name: field for field in envelopes.payload()}
         self._added = [reference(text, options.fields_prefix) for text in options.fields]
-        members = [Field(each.name, _value(each, payload)) for each in self._added]
+        members = [Field(added.name, _value(added, payload)) for added in self._added]
         if self.rewrites:
             deleted = {**dict.fromkeys((READ, INSERT, UPDATE), "false"), DELETE: "true"}
             members.insert(0, Field(f"__{DELETED}", deleted))
@@ -85,8 +85,8 @@ class UnwrappedWriter(JsonWriter):
         self._members = Encoder(members, cells, JACKSON_BYTES) if members else None
         self._asked_headers = [reference(text, options.headers_prefix) for text in options.headers]
         self._headers = [
-            (each.name, Encoder([Field("v", _value(each, payload))], cells, JACKSON_BYTES))
-            for each in self._asked_headers
+            (header.name, Encoder([Field("v", _value(header, payload))], cells, JACKSON_BYTES))
+            for header in self._asked_headers
         ]
         self.rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
 
@@ -95,12 +95,17 @@ class UnwrappedWriter(JsonWriter):
         row = self.envelopes.row_schema(table)
         if self._members is None:
             return row
+        deleted = [(f"__{DELETED}", optional(STRING))] if self.rewrites else []
+        return struct((*row.fields, *deleted, *self.added_schemas(table)), row.name)
+
+    def added_schemas(self, table: Any) -> list[tuple[str, Schema]]:
+        """The members that `add.fields` names and their schemas: optional, without a default."""
         envelope = dict(self.envelopes.schema(table).fields)
-        added = [(f"__{DELETED}", optional(STRING))] if self.rewrites else []
-        for each in self._added:
-            schema = dict(envelope[each.struct].fields)[each.field] if each.struct else envelope[each.field]
-            added.append((each.name, replace(schema, default="", optional=True)))
-        return struct((*row.fields, *added), row.name)
+        schemas = []
+        for added in self._added:
+            members = dict(envelope[added.struct].fields) if added.struct else envelope
+            schemas.append((added.name, replace(members[added.field], default="", optional=True)))
+        return schemas
 
     def messages(self, packed: PackedBatch) -> Iterator[Written]:
         kind, mode = packed.changes.kind, self.options.deletes
@@ -144,7 +149,7 @@ class UnwrappedWriter(JsonWriter):
 
     def _with_operation(self, packed: PackedBatch, columns: Mapping[str, pa.Array]) -> Mapping[str, pa.Array]:
         """A tombstone has the headers of its delete, and the operation again."""
-        names = [each.name for each in self._asked_headers if each.field == "op"]
+        names = [header.name for header in self._asked_headers if header.field == "op"]
         return _with(columns, [[(name, b"d")] * len(packed) for name in names], len(packed)) if names else columns
 
     def event(self, event: Event, to: Destination) -> Iterator[WrittenEvent]:
@@ -159,8 +164,8 @@ def _with(
     columns: Mapping[str, pa.Array], headers: Sequence[Sequence[tuple[str, bytes | None]]], count: int
 ) -> Mapping[str, pa.Array]:
     """The columns of `count` messages with more headers, each given as a name and value per message."""
-    known = columns["headers"].to_pylist() if "headers" in columns else [[]] * count
-    rows = [[*known[i], *({"name": header[i][0], "value": header[i][1]} for header in headers)] for i in range(count)]
+    present = columns["headers"].to_pylist() if "headers" in columns else [[]] * count
+    rows = [[*present[i], *({"name": header[i][0], "value": header[i][1]} for header in headers)] for i in range(count)]
     return {**columns, "headers": pa.array(rows, HEADERS)}
 
 
@@ -180,7 +185,7 @@ def _value(reference: Reference, payload: Mapping[str, Field]) -> Mapping[Kind, 
         value = None if field is None else field.on(kind)
         if reference.struct:
             inner = value.fields if isinstance(value, Members) else ()
-            return next((each.on(kind) for each in inner if each.name == reference.field), None)
+            return next((field.on(kind) for field in inner if field.name == reference.field), None)
         return value
 
     defaulted = reference.struct == "source" and reference.field == "snapshot"

@@ -112,7 +112,7 @@ class Records:
             of_kind = kind if kind in self._system.kinds else None
             values = {i: self._system.values(column, self._options, of_kind) for i, column in columns.items()}
             count = avro.long(len(columns))
-            fields = [avro.string(each.name) + avro.long(self._system.code(each)) for each in columns.values()]
+            fields = [avro.string(column.name) + avro.long(self._system.code(column)) for column in columns.values()]
             array = count + b"".join(fields) + END if fields else END
             name = fill(self._quoted, database=table.id.database, schema=table.id.schema, table=table.id.name)
             head = PRESENT + avro.string(name) + avro.string(self._words[kind]) + count + PRESENT + array

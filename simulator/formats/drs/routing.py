@@ -84,7 +84,7 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
     if not schemas:
         topic = topic.replace("-{schema}", "")
     if policy == "single" and system.single_needs_topics:
-        policies = tuple(each for each in policies if each != "single")
+        policies = tuple(policy for policy in policies if policy != "single")
     if options.partition_policy is not None:
         chosen = POLICY_CODES[options.partition_policy]
         if chosen not in policies:

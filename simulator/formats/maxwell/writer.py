@@ -125,8 +125,8 @@ class MaxwellWriter:
         texts = [json_text({**members, name("ts"): second}, JACKSON_BYTES) for second in seconds]
         taken = {member: column.take(pa.array(rows)) for member, column in columns.items()}
         if "key" in taken:
-            places = zip(batch.envelope.turn[rows].tolist(), batch.envelope.ordinal[rows].tolist(), strict=True)
-            taken["key"] = pa.array([self.keys.without_row(table, key, *place) for place in places], pa.binary())
+            order = zip(batch.envelope.turn[rows].tolist(), batch.envelope.ordinal[rows].tolist(), strict=True)
+            taken["key"] = pa.array([self.keys.without_row(table, key, *numbers) for numbers in order], pa.binary())
         yield Written([pa.array(texts, pa.string())], taken, packs=rows)
 
     def _columns(self, batch: ChangeBatch) -> Mapping[str, pa.Array]:

@@ -10,15 +10,31 @@ which MySQL prints as null, is `EMPTY`. Streams carry typed text apart from the 
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import Any, Final
 
 DATE: Final = "\ud800date"
 DECIMAL: Final = "\ud800decimal"
+# A string for a value of another type, and its bytes.
+OPAQUE: Final = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 # A document without a byte.
 EMPTY: Final = '{"\\ud800empty": null}'
 _OPENING: Final = '{"\\ud800'
 _TYPED: Final = re.compile(r'\{"\\ud800(?:date|decimal|empty)": ("[^"]*"|[^}]*)\}')
+
+
+class Number(str):
+    """A number with a fraction or an exponent, as written."""
+
+
+class Pairs(list[tuple[str, Any]]):
+    """An object's members in order."""
+
+
+def parsed(text: str) -> Any:
+    """A document as Python data; `Number` and `Pairs` keep what `float` and `dict` lose."""
+    return json.loads(text, parse_float=Number, object_pairs_hook=Pairs)
 
 
 def date(text: str) -> str:

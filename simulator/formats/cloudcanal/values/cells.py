@@ -117,8 +117,8 @@ def calendar_piece(
     def written(array: pa.Array) -> Piece:
         if pa.types.is_string(carrier(array)):
             return text(array)
-        made = piece(array, type, **options)
-        return text(array) if isinstance(made, pa.Array) else made
+        calendar = piece(array, type, **options)
+        return text(array) if isinstance(calendar, pa.Array) else calendar
 
     return written
 

@@ -66,8 +66,8 @@ class AvroEncoder:
             case Rows():
                 return [values.branch(schema), *images.row(value)]
             case PerChange():
-                made = value.of(packed.changes)
-                return per_change(schema, made * 10**value.zeros if value.zeros else made, len(packed))
+                column = value.of(packed.changes)
+                return per_change(schema, column * 10**value.zeros if value.zeros else column, len(packed))
             case _ if value is ABSENT:
                 raise ValueError("a record has all members of its schema")
         return [values.datum(schema, value)]

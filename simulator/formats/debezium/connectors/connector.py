@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -31,6 +31,11 @@ class TableChange:
     type: str
     id: str
     table: Table | None
+
+
+def members_of(event: SchemaChange) -> dict[str, Any]:
+    """A statement's members by name, to make a `Published` or `SnapshotOpened` of them."""
+    return {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
 
 
 @dataclass(frozen=True, slots=True)

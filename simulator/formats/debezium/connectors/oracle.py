@@ -15,7 +15,7 @@ from simulator.formats.debezium.images import placeholder
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values import cells, precise, temporal
-from simulator.formats.debezium.values.cells import each, text_cell
+from simulator.formats.debezium.values.cells import value_cell
 from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
 from simulator.model import DDL, READ, ROW_KINDS, Column, ColumnType
 from simulator.sources.log import Entries, text
@@ -130,12 +130,12 @@ class OracleConnector(RelationalConnector):
                 return connect.ZONED_TIMESTAMP, precise.ZONED()
             case "timestamp with local time zone":
                 if digits > 6:
-                    return connect.ZONED_TIMESTAMP, text_cell(each(lambda t: precise.with_offset(t + " +00:00")))
+                    return connect.ZONED_TIMESTAMP, value_cell(lambda t: precise.with_offset(t + " +00:00"))
                 return connect.ZONED_TIMESTAMP, temporal.zoned(6)
             case "interval year to month" | "interval day to second":
                 if self.options.interval_handling == "string":
-                    return connect.INTERVAL, text_cell(each(iso_interval))
-                return connect.MICRO_DURATION, text_cell(each(interval_us), quoted=False)
+                    return connect.INTERVAL, value_cell(iso_interval)
+                return connect.MICRO_DURATION, value_cell(interval_us, quoted=False)
             case "raw":
                 mode = self.options.binary_handling
                 return cells.binary_schema(mode), cells.binary_cell(mode)
@@ -156,20 +156,18 @@ class OracleConnector(RelationalConnector):
     def _number(self, type: ColumnType) -> Typed:
         mode = self.options.decimal_handling
         if mode == "double":
-            return connect.DOUBLE, text_cell(each(lambda value: double_string(float(value))), quoted=False)
+            return connect.DOUBLE, value_cell(lambda value: double_string(float(value)), quoted=False)
         if mode == "string":
-            return connect.STRING, text_cell(each(lambda value: format(Decimal(value), "f")))
+            return connect.STRING, value_cell(lambda value: format(Decimal(value), "f"))
         if type.name == "float" or type.length is None:
-            return connect.VARIABLE_SCALE, text_cell(
-                each(lambda value: cells.variable_scale(Decimal(value))), quoted=False
-            )
+            return connect.VARIABLE_SCALE, value_cell(lambda value: cells.variable_scale(Decimal(value)), quoted=False)
         scale = type.scale or 0
         if scale <= 0 and type.length - scale < 19:
             digits = type.length - scale
             bits = 8 if digits < 3 else 16 if digits < 5 else 32 if digits < 10 else 64
-            return Schema(f"int{bits}"), text_cell(each(lambda value: str(int(Decimal(value)))), quoted=False)
+            return Schema(f"int{bits}"), value_cell(lambda value: str(int(Decimal(value))), quoted=False)
         schema = connect.decimal(type.length, scale)
-        return schema, text_cell(each(lambda value: cells.base64_of(cells.unscaled_bytes(Decimal(value), scale))))
+        return schema, value_cell(lambda value: cells.base64_of(cells.unscaled_bytes(Decimal(value), scale)))
 
 
 def parts(text: str) -> tuple[int, int, int]:

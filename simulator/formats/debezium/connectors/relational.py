@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from typing import Any, ClassVar, Final
 
-from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened, TableChange
+from simulator.formats.debezium.connectors.connector import (
+    Connector,
+    Published,
+    SnapshotOpened,
+    TableChange,
+    members_of,
+)
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells
 from simulator.formats.debezium.values.cells import Converted
@@ -69,24 +74,24 @@ class RelationalConnector(Connector):
         return TABLES | super().statements if self.truncates else TABLES
 
     def published(self, event: SchemaChange) -> Iterator[Published]:
-        known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
+        members = members_of(event)
         if isinstance(event, SnapshotOpened):
             for created, text in event.created:
-                yield self._message(known | {"sql": text}, created, "CREATE", created)
+                yield self._message(members | {"sql": text}, created, "CREATE", created)
             return
         for before, after in event.tables:
             table = after or before
             assert table is not None
             if event.statement is K.TRUNCATE_TABLE:
-                yield Published(**known, truncated=table, table_names=table.id.name)
+                yield Published(**members, truncated=table, table_names=table.id.name)
                 continue
             what = "DROP" if after is None else "CREATE" if before is None else "ALTER"
-            yield self._message(known, table, what, after)
+            yield self._message(members, table, what, after)
 
-    def _message(self, known: dict[str, Any], table: Table, what: str, after: Table | None) -> Published:
+    def _message(self, members: dict[str, Any], table: Table, what: str, after: Table | None) -> Published:
         change = TableChange(what, quoted(table.id), after)
-        values = known | {"database": table.id.database, "before": table, "after": table, "more": ()}
-        return Published(**values, table_names=table.id.name, changes=(change,))
+        members = members | {"database": table.id.database, "before": table, "after": table, "more": ()}
+        return Published(**members, table_names=table.id.name, changes=(change,))
 
     def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
         jdbc, name, length, scale = self.described_type(column)

@@ -55,6 +55,11 @@ def text_cell(of: Column, *, escaped: bool = False, quoted: bool = True) -> Cell
     return Cell(lambda array: of(decoded(array)), quoted=quoted, escaped=escaped)
 
 
+def value_cell(of: Callable[[Any], str | None], *, escaped: bool = False, quoted: bool = True) -> Cell:
+    """Writer of the texts that a function makes of single values; it is called once per distinct value."""
+    return text_cell(lambda array: distinct_text(array, of), escaped=escaped, quoted=quoted)
+
+
 def whole(array: pa.Array) -> pa.Array:
     """Integers as signed 64-bit numbers: the greatest unsigned one is -1."""
     return array.view(pa.int64()) if pa.types.is_uint64(array.type) else array
@@ -211,8 +216,3 @@ def scaled(values: pa.Array, *, divisor: int = 1, factor: int = 1) -> pa.Array:
     """Integers divided (rounded down) or multiplied."""
     raw = numbers(values)
     return primitive(raw // divisor * factor, pa.int64(), nulls_of(values))
-
-
-def each(of: Callable[[Any], str | None]) -> Column:
-    """Applies a function once per distinct value."""
-    return lambda array: distinct_text(array, of)

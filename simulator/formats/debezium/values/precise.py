@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from simulator.carriers import text_us
 from simulator.formats.debezium import schema as connect
 from simulator.formats.debezium.schema import Schema
-from simulator.formats.debezium.values.cells import each, text_cell
+from simulator.formats.debezium.values.cells import value_cell
 from simulator.wire.fields import Cell
 
 # The least number of nanoseconds that the connector makes: it checks whole seconds (`NanoTimestamp.toEpochNanos`).
@@ -34,7 +34,7 @@ def _scaled(divisor: int) -> Cell:
         value = nanoseconds(text)
         return str(value // divisor) if divisor > 1 or LEAST <= value < 2**63 else None
 
-    return text_cell(each(number), quoted=False)
+    return value_cell(number, quoted=False)
 
 
 def _iso(text: str) -> str:
@@ -49,7 +49,7 @@ def timestamp(mode: str) -> tuple[Schema, Cell]:
         case "connect":
             return connect.CONNECT_TIMESTAMP, _scaled(1_000_000)
         case "isostring":
-            return connect.ISO_TIMESTAMP, text_cell(each(_iso))
+            return connect.ISO_TIMESTAMP, value_cell(_iso)
         case "microseconds":
             return connect.MICRO_TIMESTAMP, _scaled(1000)
     return connect.NANO_TIMESTAMP, _scaled(1)
@@ -61,7 +61,7 @@ def time(mode: str) -> tuple[Schema, Cell]:
         case "connect":
             return connect.CONNECT_TIME, _scaled(1_000_000)
         case "isostring":
-            return connect.ISO_TIME, text_cell(each(_iso))
+            return connect.ISO_TIME, value_cell(_iso)
         case "microseconds" | "adaptive_time_microseconds":
             return connect.MICRO_TIME, _scaled(1000)
     return connect.NANO_TIME, _scaled(1)
@@ -83,4 +83,4 @@ def with_offset(text: str) -> str:
     return f"{day}T{clock}{point}{'Z' if zone in ('+00:00', '-00:00') else zone}"
 
 
-ZONED: Final[Callable[[], Cell]] = lambda: text_cell(each(with_offset))  # noqa: E731
+ZONED: Final[Callable[[], Cell]] = lambda: value_cell(with_offset)  # noqa: E731

@@ -92,11 +92,11 @@ def inner_timestamps(array: pa.Array, zone: str) -> pa.Array:
     ['["2010-01-01 14:30:00+08",)']
     """
     coded = decoded(array).dictionary_encode()
-    texts = coded.dictionary.to_pylist()
-    in_utc = [time for each in texts for time in _IN_UTC.findall(each or "")]
+    values = coded.dictionary.to_pylist()
+    in_utc = [time for value in values for time in _IN_UTC.findall(value or "")]
     us = pa.array([postgresql_times.parse_timestamp(time, 6, zoned=True) for time in in_utc], pa.int64())
     in_zone = iter(text(us.view(pa.timestamp("us")), ColumnType("timestamp with time zone"), zone).to_pylist())
-    shifted = [None if each is None else _IN_UTC.sub(lambda _: next(in_zone), each) for each in texts]
+    shifted = [None if value is None else _IN_UTC.sub(lambda _: next(in_zone), value) for value in values]
     return pa.array(shifted, pa.string()).take(coded.indices)
 
 

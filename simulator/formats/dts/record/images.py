@@ -50,15 +50,15 @@ class Images:
     ) -> tuple[Sequence[Bytes], Sequence[Bytes]]:
         """The before and the after image; what both have is made once. `writes` has a function for each column."""
         columns = batch.table.columns
-        places = range(len(columns))
-        after = None if batch.after is None else [self._column(columns[i], writes[i], batch.after[i]) for i in places]
+        indexes = range(len(columns))
+        after = None if batch.after is None else [self._column(columns[i], writes[i], batch.after[i]) for i in indexes]
         before = None
         if batch.before is not None:
             before = [
                 after[i]
                 if after is not None and batch.before[i] is None
                 else self._column(columns[i], writes[i], batch.full_before(i))
-                for i in places
+                for i in indexes
             ]
         if batch.logged is not None:
             before = known(before, batch.logged.before)

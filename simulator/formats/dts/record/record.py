@@ -148,11 +148,11 @@ def fields_of(
     columns: Sequence[Column], number_of: Callable[[Column], int], tail: Callable[[Column], bytes] | None = None
 ) -> bytes:
     """Names and numbers of columns; `tail` is what a wider Field record has after them."""
-    each = (
+    fields = (
         avro.string(column.name) + avro.long(number_of(column)) + (b"" if tail is None else tail(column))
         for column in columns
     )
-    return ARRAY + (avro.long(len(columns)) + b"".join(each) if columns else b"") + b"\x00"
+    return ARRAY + (avro.long(len(columns)) + b"".join(fields) if columns else b"") + b"\x00"
 
 
 def object_name(*names: str) -> str:

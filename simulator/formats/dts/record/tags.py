@@ -44,8 +44,8 @@ def keys(table: Table) -> str:
     columns = {"PRIMARY": table.primary_key} if table.primary_key else {}
     columns |= {key.name: key.columns for key in table.unique_keys}
     names = list(columns)
-    each = (f"{quote(names[i])}:[{','.join(map(quote, columns[names[i]]))}]" for i in hash_order(names))
-    return "{" + ",".join(each) + "}"
+    members = (f"{quote(names[i])}:[{','.join(map(quote, columns[names[i]]))}]" for i in hash_order(names))
+    return "{" + ",".join(members) + "}"
 
 
 def version_of(object_name: str, fields: bytes, table: Table) -> str:

@@ -98,10 +98,9 @@ class Columns:
         def text(array: pa.Array) -> pa.Array:
             if pa.types.is_dictionary(array.type):
                 return pa.DictionaryArray.from_arrays(array.indices, text(array.dictionary))
-            made = piece(array)
-            return (
-                made if isinstance(made, pa.Array) and not pa.types.is_integer(made.type) else join([made], len(array))
-            )
+            written = piece(array)
+            is_column = isinstance(written, pa.Array) and not pa.types.is_integer(written.type)
+            return written if is_column else join([written], len(array))
 
         def piece(array: pa.Array) -> Piece:
             return values.text(array, type, style)

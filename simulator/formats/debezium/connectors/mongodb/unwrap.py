@@ -116,16 +116,16 @@ class DocumentUnwrappedWriter(UnwrappedWriter):
             columns = [batch.full_before(i) for i in range(len(batch.table.columns))]
             return list(mongodb_documents.documents(batch.table, columns).to_pylist())
         assert batch.after is not None
-        whole: list[str] = mongodb_documents.documents(batch.table, batch.after).to_pylist()
+        documents: list[str] = mongodb_documents.documents(batch.table, batch.after).to_pylist()
         if batch.kind is not UPDATE or "update_full" in mode:
-            return whole
+            return documents
         replaced = mongodb_documents.replaced(batch).tolist()
         sets, _ = mongodb_documents.updates(batch, lambda path: "")
         (position,) = batch.table.key_positions
         ids = mongodb_documents.extended(batch.table.columns[position], batch.after[position]).to_pylist()
         return [
-            text if all_of_it else "{" + ", ".join(filter(None, (part, f'"{ID}": {id}'))) + "}"
-            for text, all_of_it, part, id in zip(whole, replaced, sets.to_pylist(), ids, strict=True)
+            text if is_replaced else "{" + ", ".join(filter(None, (part, f'"{ID}": {id}'))) + "}"
+            for text, is_replaced, part, id in zip(documents, replaced, sets.to_pylist(), ids, strict=True)
         ]
 
     def _value(self, text: str, name: str, added: str, batch: ChangeBatch) -> str:
@@ -137,10 +137,7 @@ class DocumentUnwrappedWriter(UnwrappedWriter):
             fields.append((f"__{DELETED}", optional(BOOLEAN)))
             members.append(f'"__{DELETED}":{"true" if deleted else "false"}')
         if added:
-            envelope = dict(self.envelopes.schema(batch.table).fields)
-            for each in self._added:
-                of = dict(envelope[each.struct].fields) if each.struct else envelope
-                fields.append((each.name, replace(of[each.field], default="", optional=True)))
+            fields += self.added_schemas(batch.table)
             members.append(added)
         row = "{" + ",".join(members) + "}"
         return with_envelope(replace(schema, fields=tuple(fields)), row) if self.schemas else row

@@ -24,7 +24,7 @@ from simulator.formats.debezium.connectors.mysql.types import Definition, defini
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells, temporal
-from simulator.formats.debezium.values.cells import Converted, each, number_cell, text_cell
+from simulator.formats.debezium.values.cells import Converted, number_cell, text_cell, value_cell
 from simulator.model import Column, ColumnType
 from simulator.sources.mysql import type_table, typed_json
 from simulator.sources.source import Source
@@ -102,9 +102,9 @@ class Converters:
                     )
                 return connect.JSON, text_cell(_documents, escaped=True)
             case "geometry" if type.name == "point":
-                return connect.POINT, text_cell(each(point), quoted=False)
+                return connect.POINT, value_cell(point, quoted=False)
             case "geometry":
-                return connect.GEOMETRY, text_cell(each(geometry), quoted=False)
+                return connect.GEOMETRY, value_cell(geometry, quoted=False)
             case "binary":
                 return self._binary(type, read)
         return connect.STRING, cells.STRING

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any, Final
 
-from simulator.formats.debezium.connectors.connector import Published, SnapshotOpened, TableChange
+from simulator.formats.debezium.connectors.connector import Published, SnapshotOpened, TableChange, members_of
 from simulator.model import SchemaChange, SchemaChangeKind, Table, TableId
 
 K = SchemaChangeKind
@@ -139,9 +138,9 @@ def _message(
     database: str | None = None,
     truncated: Table | None = None,
 ) -> Published:
-    known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
-    known |= {"sql": sql, "database": event.database if database is None else database}
-    return Published(**known, table_names=table_names, changes=changes, truncated=truncated)
+    members = members_of(event)
+    members |= {"sql": sql, "database": event.database if database is None else database}
+    return Published(**members, table_names=table_names, changes=changes, truncated=truncated)
 
 
 def is_sent(event: SchemaChange) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.formats.debezium.connectors.connector import Connector, Published
+from simulator.formats.debezium.connectors.connector import Connector, Published, members_of
 from simulator.formats.debezium.connectors.postgresql import source_types
 from simulator.formats.debezium.connectors.postgresql.converters import Converters
 from simulator.formats.debezium.options import ConnectorOptions
@@ -109,11 +109,11 @@ class PostgresqlConnector(Connector):
         """One message per table of a TRUNCATE; the log has no other statements."""
         if event.statement is not SchemaChangeKind.TRUNCATE_TABLE:
             return
-        known = {field.name: getattr(event, field.name) for field in fields(SchemaChange)}
+        members = members_of(event)
         for before, after in event.tables:
             table = after or before
             assert table is not None
-            yield Published(**known | {"database": table.id.database}, truncated=table)
+            yield Published(**members | {"database": table.id.database}, truncated=table)
 
     def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
         raise TypeError("PostgreSQL has no topic of schema changes")

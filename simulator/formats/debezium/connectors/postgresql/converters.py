@@ -22,7 +22,7 @@ from simulator.formats.debezium.connectors.postgresql import defaults
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema, array, optional, semantic
 from simulator.formats.debezium.values import cells, temporal
-from simulator.formats.debezium.values.cells import Converted, each, number_cell, text_cell
+from simulator.formats.debezium.values.cells import Converted, number_cell, text_cell, value_cell
 from simulator.model import Column, ColumnType
 from simulator.sources.postgresql import type_table
 from simulator.sources.postgresql.literals.numbers import plain_decimal
@@ -119,13 +119,13 @@ class Converters:
                 return connect.ZONED_TIMESTAMP, _zoned(digits)
             case "interval":
                 if self.options.interval_handling == "string":
-                    return connect.INTERVAL, text_cell(each(_iso_interval))
-                return connect.MICRO_DURATION, text_cell(each(_interval_us), quoted=False)
+                    return connect.INTERVAL, value_cell(_iso_interval)
+                return connect.MICRO_DURATION, value_cell(_interval_us, quoted=False)
             case "bit":
                 if name == "bit" and (type.length or 1) == 1:
-                    return connect.BOOLEAN, text_cell(each(lambda text: str(text == "1").lower()), quoted=False)
+                    return connect.BOOLEAN, value_cell(lambda text: str(text == "1").lower(), quoted=False)
                 length = UNBOUNDED if type.length is None else type.length
-                return connect.bits(length), text_cell(each(_bits))
+                return connect.bits(length), value_cell(_bits)
             case "enum":
                 return connect.labels("Enum", type.labels), text_cell(lambda a: enum_label(a, type), escaped=True)
             case "array":
@@ -135,9 +135,9 @@ class Converters:
         if name == "money":
             return self._money()
         if name == "time with time zone":
-            return connect.ZONED_TIME, text_cell(each(_time_in_utc))
+            return connect.ZONED_TIME, value_cell(_time_in_utc)
         if name == "point":
-            return connect.POINT, text_cell(each(_point), quoted=False)
+            return connect.POINT, value_cell(_point, quoted=False)
         if name in _NAMED:
             return _NAMED[name], cells.STRING
         if name in _PLAIN or name in _RANGES:
@@ -165,12 +165,12 @@ class Converters:
 
         mode = self.options.decimal_handling
         if mode == "double":
-            return connect.DOUBLE, text_cell(each(lambda text: double_string(float(amount(text)))), quoted=False)
+            return connect.DOUBLE, value_cell(lambda text: double_string(float(amount(text))), quoted=False)
         if mode == "string":
-            return connect.STRING, text_cell(each(lambda text: format(amount(text), "f")))
+            return connect.STRING, value_cell(lambda text: format(amount(text), "f"))
         scale = self.options.money_digits
-        return connect.decimal(None, scale), text_cell(
-            each(lambda text: cells.base64_of(cells.unscaled_bytes(amount(text), scale)))
+        return connect.decimal(None, scale), value_cell(
+            lambda text: cells.base64_of(cells.unscaled_bytes(amount(text), scale))
         )
 
     def _date(self, snapshot: bool) -> Typed:
@@ -190,8 +190,8 @@ class Converters:
 
     def _hstore(self) -> Typed:
         if self.options.hstore_handling == "map":
-            return Schema("map", values=optional(connect.STRING)), text_cell(each(_hstore), quoted=False)
-        return connect.JSON, text_cell(each(_hstore), escaped=True)
+            return Schema("map", values=optional(connect.STRING)), value_cell(_hstore, quoted=False)
+        return connect.JSON, value_cell(_hstore, escaped=True)
 
     def _array(self, type: ColumnType) -> Typed | None:
         element = type_table.element(type)
@@ -208,7 +208,7 @@ class Converters:
             ]
             return "[" + ",".join(_json_values(self.source.parse_values(items, element), cell)) + "]"
 
-        return array(optional(schema)), text_cell(each(text), quoted=False)
+        return array(optional(schema)), value_cell(text, quoted=False)
 
 
 def _days(array: pa.Array, snapshot: bool) -> pa.Array:
