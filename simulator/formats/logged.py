@@ -25,5 +25,5 @@ def rows_of(batch: ChangeBatch, columns: Collection[int] | None) -> LoggedRows:
     """The case in which all rows have these columns; None: all columns."""
     if columns is None:
         return None
-    every = np.arange(len(batch), dtype=np.int64)
-    return [every if i in columns else None for i in range(len(batch.table.columns))]
+    all_rows = np.arange(len(batch), dtype=np.int64)
+    return [all_rows if i in columns else None for i in range(len(batch.table.columns))]

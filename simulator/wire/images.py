@@ -51,9 +51,9 @@ class Images:
                 rows[2] = pa.DictionaryArray.from_arrays(pa.array(some.astype(np.int32)), COMMAS)
             if declared.drop_empty and not some.all():
                 kept = np.concatenate([[0], np.cumsum(some)])[starts]
-                there = np.flatnonzero(some).astype(np.int32)
-                objects = Choice(rows, there, "", len(self.batch))
-                arrays = ["[", Run([objects], kept, ",", len(there)), "]"]
+                rows_with_some = np.flatnonzero(some).astype(np.int32)
+                objects = Choice(rows, rows_with_some, "", len(self.batch))
+                arrays = ["[", Run([objects], kept, ",", len(rows_with_some)), "]"]
                 slots = np.where(np.diff(kept) > 0, np.arange(len(self.packed)), -1).astype(np.int32)
                 return [Choice(arrays, slots, "null", len(self.packed))]
         else:
@@ -179,8 +179,8 @@ class Images:
 
         if declared.kept is not None:
             kept = set(declared.kept(self.batch.table))
-            every = np.arange(len(self.batch), dtype=np.int64)
-            present = tuple(every if i in kept else rows for i, rows in enumerate(present))
+            all_rows = np.arange(len(self.batch), dtype=np.int64)
+            present = tuple(all_rows if i in kept else rows for i, rows in enumerate(present))
         if declared.skip_nulls:
             present = tuple(
                 None if rows is None else rows[np.asarray(values(i, rows).is_valid())] for i, rows in enumerate(present)

@@ -85,12 +85,12 @@ class Metadata:
 
     def _rocketmq_keys(self, packed: PackedBatch) -> pa.Array:
         """The key values of each row: `7_a 8_b`; empty for a table without a key."""
-        table, every = packed.changes.table, pa.array(np.arange(len(packed.changes)))
-        texts = [self._texts(packed, position, every).fill_null("") for position in table.key_positions]
-        rows = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
+        table, rows = packed.changes.table, pa.array(np.arange(len(packed.changes)))
+        texts = [self._texts(packed, position, rows).fill_null("") for position in table.key_positions]
+        keys = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
         if packed.single:
-            return rows
-        values, starts = rows.to_pylist(), packed.starts.tolist()
+            return keys
+        values, starts = keys.to_pylist(), packed.starts.tolist()
         return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
 
 

@@ -142,8 +142,8 @@ class Envelopes:
         """A row as an object, without the columns that the connector leaves out."""
         connector = self.connector
         filtered = connector.options.included_columns or connector.options.excluded_columns
-        whole = type(connector).columns is Connector.columns and not filtered
-        return Rows(image, array=False, columns=None if whole else connector.row_columns)
+        all_columns = type(connector).columns is Connector.columns and not filtered
+        return Rows(image, array=False, columns=None if all_columns else connector.row_columns)
 
     def _transaction(self) -> Mapping[Kind, Any] | None:
         if not self.options.transactions:

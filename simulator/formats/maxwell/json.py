@@ -72,9 +72,9 @@ def fields(settings: MaxwellSettings, keys: Keys) -> tuple[Field, ...]:
     assert isinstance(log, MysqlLog)
     commit_info, nulls = options.output_commit_info, options.output_nulls
 
-    def logged(member: str, value: Any, there: bool) -> Field:
+    def logged(member: str, value: Any, shown: bool) -> Field:
         """A member of rows that come from the log."""
-        return Field(name(member), dict.fromkeys((INSERT, UPDATE, DELETE), value) if there else ABSENT)
+        return Field(name(member), dict.fromkeys((INSERT, UPDATE, DELETE), value) if shown else ABSENT)
 
     before_last = InRows(
         lambda batch: np.logical_not(ends_transaction(batch)), PerChange(lambda batch: batch.envelope.seq - 1)

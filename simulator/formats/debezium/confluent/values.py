@@ -122,8 +122,10 @@ def _values(schema: Schema, cell: Cell, array: pa.Array) -> tuple[list[Piece], N
     """Values without their branches, and which are null."""
     if schema.type in WHOLE:
         piece = cell.piece(decoded(array)) if cell.piece is not None else None
-        whole, nulls = whole_numbers(piece if isinstance(piece, pa.Array) else plain(cell.text(array)).cast(pa.int64()))
-        return [avro.Longs(whole)], nulls
+        integers, nulls = whole_numbers(
+            piece if isinstance(piece, pa.Array) else plain(cell.text(array)).cast(pa.int64())
+        )
+        return [avro.Longs(integers)], nulls
     if schema.type in ("string", "bytes") and not cell.quoted:  # finished JSON, such as a placeholder
         return [texts(replace(schema, optional=False, default=""), plain(cell.text(array)))], None
     match schema.type:

@@ -73,9 +73,9 @@ def change(batch: ChangeBatch) -> pa.Array:
         return _updated(batch)
     if replaced.all():
         return document(batch)
-    whole, parts = np.flatnonzero(replaced), np.flatnonzero(~replaced)
-    texts = pa.concat_arrays([document(batch.take(whole)), _updated(batch.take(parts))])
-    return texts.take(pa.array(np.argsort(np.concatenate([whole, parts]))))
+    replacements, updates = np.flatnonzero(replaced), np.flatnonzero(~replaced)
+    texts = pa.concat_arrays([document(batch.take(replacements)), _updated(batch.take(updates))])
+    return texts.take(pa.array(np.argsort(np.concatenate([replacements, updates]))))
 
 
 def _updated(batch: ChangeBatch) -> pa.Array:
@@ -113,13 +113,13 @@ def fields(source: Source) -> tuple[Field, ...]:
 
     name = PerTable(checked_name)
     database = PerTable(lambda table, style: quote(table.id.database, style))
-    every = (INSERT, UPDATE, DELETE)
+    changes = (INSERT, UPDATE, DELETE)
     return (
         Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
         Field("op", {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
         Field("dbType", TITLE),
-        Field("db", {**dict.fromkeys(every, database), DDL: PerEvent(lambda event: event.database)}),
-        Field("coll", {**dict.fromkeys(every, name), DDL: PerEvent(collection)}),
+        Field("db", {**dict.fromkeys(changes, database), DDL: PerEvent(lambda event: event.database)}),
+        Field("coll", {**dict.fromkeys(changes, name), DDL: PerEvent(collection)}),
         Field(
             "value",
             {
@@ -129,7 +129,7 @@ def fields(source: Source) -> tuple[Field, ...]:
                 DDL: PerEvent(lambda event: event.sql),
             },
         ),
-        Field("where", {**dict.fromkeys((*every, DDL)), UPDATE: PerChange(key)}),
+        Field("where", {**dict.fromkeys((*changes, DDL)), UPDATE: PerChange(key)}),
         Field("recordType", words),
         Field("extra", words),
         Field("es", EVENT_MS),
