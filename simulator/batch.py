@@ -257,7 +257,8 @@ def scatter(base: pa.Array, delta: Delta) -> pa.Array:
             indices = scatter(base.indices, Delta(delta.rows, values.indices))
             return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
     base, values = decoded(base), decoded(values)
-    if pa.types.is_primitive(base.type) and base.type.bit_width >= 8 and not base.null_count + values.null_count:
+    plain = pa.types.is_primitive(base.type) and base.type == values.type and base.type.bit_width >= 8
+    if plain and not base.null_count + values.null_count:
         raw = _raw(base).copy()
         raw[delta.rows] = _raw(values)
         return pa.Array.from_buffers(base.type, len(base), [None, pa.py_buffer(raw)], 0)

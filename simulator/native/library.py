@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import numpy.typing as npt
 
 # Version of the C interface: a library with another number was built from other sources.
-ABI: Final = 11
+ABI: Final = 12
 # Path of the compiled library.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 

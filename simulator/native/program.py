@@ -67,6 +67,8 @@ class Kind(IntEnum):
     DRAWN = 22
     MEMBERS = 23
     BASE64 = 24
+    SIGNED = 25
+    SIGNED_BASE64 = 26
 
 
 class Piece(NamedTuple):
@@ -142,6 +144,14 @@ class Program:
         self._count(float(sizes.mean()) * float(table[:, -1].mean()) if len(sizes) else 0)
         self._add(Kind.DRAWN, _memory(draws), draws.nbytes, _memory(table), len(table), _memory(sizes), len(sizes))
         self._kept += [draws, sizes, table]
+
+    def signed(self, array: pa.Array, *, base64: bool = False) -> None:
+        """Numbers of 64 bits, or decimals with such unscaled numbers, in the fewest bytes of two's complement: behind
+        their number as Avro has it, or as Base64."""
+        words = 2 if pa.types.is_decimal(array.type) else 1
+        self._count(DIGITS_BYTES)
+        kind, size = Kind.SIGNED_BASE64 if base64 else Kind.SIGNED, 8 * words
+        self._add(kind, _address(array, size), size * len(array), 0, len(array), option=words, kept=array)
 
     def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
         """Numbers of 64 bits; decimals and pairs of 128. `option`: a decimal's scale, a time's fraction digits, or

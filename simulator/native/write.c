@@ -10,7 +10,7 @@
 
 #include "mix.h"
 
-#define ABI 11
+#define ABI 12
 /* Copies go in blocks of this many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 
@@ -50,6 +50,9 @@ enum kind {
     MEMBERS, /* int64 microseconds as Avro's longs in unions with null: year, month, day, hour, minute, second, and the
                 fraction in units of (option) microseconds, null for 0 */
     BASE64,  /* bytes as Base64, with padding */
+    SIGNED,  /* int64 in two's complement, big-endian, in the fewest bytes, behind their number as an Avro long; (option)
+                is the number of words of a number, of which the first counts */
+    SIGNED_BASE64, /* the same bytes as Base64 */
     KINDS
 };
 
@@ -323,6 +326,27 @@ broken:
     return NULL;
 }
 
+/* The fewest bytes that hold a number and its sign. */
+static inline int signed_size(int64_t number) {
+    uint64_t bits = (uint64_t)(number ^ number >> 63);
+    return (63 - __builtin_clzll(bits << 1 | 1)) / 8 + 1;
+}
+
+static inline uint8_t *signed_bytes(uint8_t *to, int64_t number) {
+    int size = signed_size(number);
+    uint64_t bytes = (uint64_t)number << (64 - 8 * size);
+    *to++ = (uint8_t)(2 * size);
+    for (int at = 0; at < 8; at++) to[at] = (uint8_t)(bytes >> (56 - 8 * at));
+    return to + size;
+}
+
+static inline uint8_t *signed_base64(uint8_t *to, int64_t number) {
+    int size = signed_size(number), digits = (4 * size + 2) / 3, end = (size + 2) / 3 * 4;
+    uint64_t bytes = (uint64_t)number << (64 - 8 * size);
+    for (int at = 0; at < end; at++, bytes <<= 6) to[at] = at < digits ? (uint8_t)BASE64_DIGITS[bytes >> 58] : '=';
+    return to + end;
+}
+
 static inline uint8_t *drawn(uint8_t *to, const struct piece *piece, int64_t row, struct out *out) {
     if (row < 0 || row >= piece->index_count || row >= piece->data_size / 8 || piece->count < 1) goto broken;
     uint64_t bits = ((const uint64_t *)piece->data)[row], limit = (uint64_t)piece->count;
@@ -371,6 +395,13 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             int64_t number = number_of(piece, row);
             if (number < 0) *to++ = '-';
             to = digits(to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+            break;
+        }
+        case SIGNED:
+        case SIGNED_BASE64: {
+            if (row < 0 || row >= piece->count || piece->option < 1 || piece->option > 2) goto broken;
+            int64_t number = number_of(piece, piece->option * row);
+            to = piece->kind == SIGNED ? signed_bytes(to, number) : signed_base64(to, number);
             break;
         }
         case UDIGITS:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import validity
+from simulator.carriers import primitive, unscaled, validity
 from simulator.native.program import Program
 from simulator.text.fixed_width import nulls_of
 from simulator.text.template import Compound, join
@@ -97,13 +97,33 @@ def number_bytes(numbers: pa.Array, width: int | None = None) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(values), buffers, -1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedBase64(Compound):
+    """The bytes of `signed_bytes` in Base64; nulls stay."""
+
+    numbers: pa.Array
+
+    def column(self) -> pa.Array:
+        return _encoded(signed_bytes(self.numbers))
+
+    def add_to(self, program: Program) -> None:
+        program.signed(self.numbers, base64=True)
+
+    @property
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        return nulls_of(self.numbers)
+
+
 def signed_bytes(numbers: pa.Array) -> pa.Array:
-    """Signed 64-bit numbers in two's complement, big-endian, as few bytes as hold the number and its sign.
+    """Signed 64-bit numbers, or decimals with such unscaled numbers, in two's complement, big-endian, as few bytes as
+    hold the number and its sign.
 
     >>> signed_bytes(pa.array([0, 127, 128, -128, -129, None], pa.int64())).to_pylist()
     [b'\\x00', b'\\x7f', b'\\x00\\x80', b'\\x80', b'\\xff\\x7f', None]
     """
     nulls = nulls_of(numbers)
+    if pa.types.is_decimal(numbers.type):
+        numbers = primitive(unscaled(numbers), pa.int64(), nulls)
     values = np.asarray(numbers.fill_null(0)).astype(np.int64)
     # a number below 2^(8n - 1) in size has n bytes; of a negative one that is the size of its complement
     magnitudes = values ^ (values >> 63)

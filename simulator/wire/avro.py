@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 
 from simulator.native.program import Kind, Program
 from simulator.text import template
+from simulator.text.base64 import signed_bytes
 from simulator.text.template import Compound, Piece, nulls_of
 
 Ints = npt.NDArray[np.int64]
@@ -174,6 +175,27 @@ class Strings(Compound):
     @property
     def nulls(self) -> Nulls:
         return nulls_of([self.values])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedBytes(Compound):
+    """Numbers as bytes of two's complement (`signed_bytes`); nulls stay.
+
+    >>> SignedBytes(pa.array([5, -129, None])).column().to_pylist()
+    [b'\\x02\\x05', b'\\x04\\xff\\x7f', None]
+    """
+
+    numbers: pa.Array
+
+    def column(self) -> pa.Array:
+        return Strings(signed_bytes(self.numbers)).column()
+
+    def add_to(self, program: Program) -> None:
+        program.signed(self.numbers)
+
+    @property
+    def nulls(self) -> Nulls:
+        return nulls_of([self.numbers])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

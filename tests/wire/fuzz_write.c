@@ -92,6 +92,8 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
         case TRIMMED_CLOCK:
         case MEMBERS:
         case SCALED:
+        case SIGNED:
+        case SIGNED_BASE64:
         case DAY: {
             int64_t *numbers = keep(exactly((size_t)count * 16)), shift = below(64);
             for (int64_t at = 0; at < 2 * count; at++) numbers[at] >>= piece->kind < TIME ? shift : 8 + below(40);
@@ -102,6 +104,7 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
             piece->data = (uint8_t *)numbers;
             piece->count = count;
             piece->option = below(below(30) ? 7 : 30);
+            if (piece->kind >= SIGNED) piece->option = below(30) ? 1 + below(2) : below(4);
             break;
         }
         case RUN: {

@@ -25,7 +25,7 @@ from simulator.stream.generators.index import Index, draws
 from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.shuffle import Shuffle
 from simulator.text import mysql
-from simulator.text.base64 import Base64
+from simulator.text.base64 import Base64, SignedBase64
 from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
 from simulator.text.fixed_width import LAST_US
@@ -33,7 +33,7 @@ from simulator.text.java import numbers as java
 from simulator.text.template import Choice, Members, Piece, Run, join
 from simulator.values import texts
 from simulator.values.draw import Bits, Ints, bits
-from simulator.wire.avro import Longs, Strings
+from simulator.wire.avro import Longs, SignedBytes, Strings
 
 BUILT: Final = pytest.mark.skipif(not program.compiled(), reason="the library was not built, or is not wanted")
 INT64: Final = st.integers(-(2**63), 2**63 - 1)
@@ -68,7 +68,7 @@ def columns(draw: st.DrawFn, count: int, nulls: bool) -> pa.Array:
 @st.composite
 def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> list[Piece]:
     """Pieces for so many rows; only those at the top may be null."""
-    kinds = ["constant", "column", "mapped"] + (["run", "choice", "members"] if depth and not binary else [])
+    kinds = ["constant", "column", "mapped", "signed"] + (["run", "choice", "members"] if depth and not binary else [])
     kinds += ["longs", "strings"] if binary else []
     pieces: list[Piece] = []
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=5)):
@@ -87,6 +87,10 @@ def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> 
                 )
             case "longs":
                 pieces.append(Longs(np.array(draw(st.lists(INT64, min_size=count, max_size=count)), dtype=np.int64)))
+            case "signed":
+                numbers = np.array(draw(st.lists(INT64, min_size=count, max_size=count)), dtype=np.int64)
+                array = draw(st.sampled_from([pa.array(numbers), decimals(numbers, 18, 2)]))
+                pieces.append(SignedBytes(array) if binary else SignedBase64(array))
             case "strings":
                 column = draw(columns(count, nulls=True).filter(lambda column: not pa.types.is_integer(column.type)))
                 pieces.append(Strings(column))

@@ -22,7 +22,7 @@ from simulator.batch import decoded
 from simulator.errors import UsageError
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells
-from simulator.text.base64 import Base64
+from simulator.text.base64 import Base64, SignedBase64
 from simulator.text.fixed_width import nulls_of, whole_numbers
 from simulator.text.java.hash_map import hash_order
 from simulator.text.template import Piece, unless_null
@@ -136,7 +136,7 @@ def _values(schema: Schema, cell: Cell, array: pa.Array) -> tuple[list[Piece], N
             strings = avro.Strings(cell.text(array))
             return [strings], strings.nulls
         case "bytes":
-            data = avro.Strings(_bytes(cell, array))
+            data = _bytes(cell, array)
             return [data], data.nulls
         case "float" | "double":
             return _floats(schema, cell, array)
@@ -148,14 +148,16 @@ def _values(schema: Schema, cell: Cell, array: pa.Array) -> tuple[list[Piece], N
     return [texts(replace(schema, optional=False, default=""), finished)], nulls_of(finished)
 
 
-def _bytes(cell: Cell, array: pa.Array) -> pa.Array:
+def _bytes(cell: Cell, array: pa.Array) -> avro.Strings | avro.SignedBytes:
     if cell.piece is not None:
         piece = cell.piece(decoded(array))
+        if isinstance(piece, SignedBase64):
+            return avro.SignedBytes(piece.numbers)
         if isinstance(piece, Base64):
-            return piece.values
+            return avro.Strings(piece.values)
     encoded = plain(cell.text(array)).dictionary_encode()
     values = [None if text is None else base64.b64decode(text) for text in encoded.dictionary.to_pylist()]
-    return pa.array(values, pa.binary()).take(encoded.indices)
+    return avro.Strings(pa.array(values, pa.binary()).take(encoded.indices))
 
 
 _FLOATS: Final[dict[Callable[[pa.Array], pa.Array], pa.DataType]] = {

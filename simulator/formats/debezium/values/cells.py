@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import as_integers, is_narrow, numbers, primitive, unscaled
+from simulator.carriers import as_integers, is_narrow, numbers, primitive
 from simulator.formats.debezium.schema import Schema
 from simulator.model import ColumnType
 from simulator.native.program import cells
 from simulator.partial_dates import are_partial, are_partial_days
-from simulator.text.base64 import Base64, base64, signed_bytes
+from simulator.text.base64 import Base64, SignedBase64, base64
 from simulator.text.bytewise import mapped
 from simulator.text.decimals import decimal_piece, decimal_plain
 from simulator.text.fixed_width import distinct_text, nulls_of
@@ -96,21 +96,20 @@ DOUBLE: Final = text_cell(double_text, quoted=False)
 # ------------------------------------------------------------------------------------------------------------ decimals
 
 
-def decimal_bytes(array: pa.Array) -> pa.Array:
-    """The unscaled numbers of decimals, or whole numbers, in bytes.
+def precise(array: pa.Array) -> Base64 | SignedBase64:
+    """The unscaled numbers of decimals, or whole numbers, as bytes in Base64.
 
-    >>> base64(decimal_bytes(pa.array([None], pa.decimal256(65, 30)))).to_pylist()
+    >>> precise(pa.array([None], pa.decimal256(65, 30))).column().to_pylist()
     [None]
     """
-    if pa.types.is_decimal(array.type):
-        if is_narrow(array):
-            return signed_bytes(primitive(np.ascontiguousarray(unscaled(array)), pa.int64(), nulls_of(array)))
+    if pa.types.is_decimal(array.type) and not (pa.types.is_decimal128(array.type) and is_narrow(array)):
         scale = array.type.scale
         values = [None if value is None else unscaled_bytes(value, scale) for value in array.to_pylist()]
-        return pa.array(values, pa.binary())
-    if pa.types.is_uint64(array.type):
-        return pa.array([None if value is None else number_bytes(value) for value in array.to_pylist()], pa.binary())
-    return signed_bytes(array)
+    elif pa.types.is_uint64(array.type):
+        values = [None if value is None else number_bytes(value) for value in array.to_pylist()]
+    else:
+        return SignedBase64(array)
+    return Base64(pa.array(values, pa.binary()))
 
 
 def unscaled_bytes(value: Decimal, scale: int) -> bytes:
@@ -148,9 +147,7 @@ def base64_of(value: bytes) -> str:
     return library.b64encode(value).decode()
 
 
-DECIMAL: Final = Cell(
-    lambda array: base64(decimal_bytes(decoded(array))), piece=lambda array: Base64(decimal_bytes(array))
-)
+DECIMAL: Final = Cell(lambda array: precise(decoded(array)).column(), piece=precise)
 
 
 def decimal_double(array: pa.Array) -> pa.Array:
