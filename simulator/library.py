@@ -35,7 +35,7 @@ from simulator.truth.verify.following import Follower, Patience, parse_patience
 from simulator.truth.verify.positions import compare_tables, expected_tables, only, opened
 from simulator.truth.verify.positions import verify_tables as verify_places
 from simulator.truth.verify.tables import ExpectedTable, TableVerdict
-from simulator.truth.verify.verify import Expectation, verify_job
+from simulator.truth.verify.verify import verify_job
 
 Key: TypeAlias = tuple[str, ...]
 
@@ -121,15 +121,13 @@ def verify(
     by kind and keeps `examples` of each. Raises UsageError, also where nothing that is read is expected (another
     scenario, seed or format), and SinkError.
     """
-    check_texts(route=options.get("route"))
     check_whole("examples", examples)
     span = of(Span, options)
     url = f"file:{origin}" if isinstance(origin, Path) else origin
     if not isinstance(url, str):
         raise UsageError(f"origin is {origin!r}: it is a URL or a Path.")
     job = job_of(subject_of(scenario, format, options), broker_of(url))
-    expectation = Expectation(span.limit, span.turns, span.start_at, span.snapshot, options.get("route"))
-    return verify_job(job, url, expectation, at_least_once=at_least_once, examples=examples)
+    return verify_job(job, url, span, at_least_once=at_least_once, examples=examples)
 
 
 @takes(ScenarioOptions)
@@ -344,9 +342,9 @@ def _ending(
     scenario: str | Path, format: str, options: RunOptions, *, topic: str | None = None, partitions: int
 ) -> tuple[Job, Span]:
     """The job and the span of a run in memory. Raises UsageError if it has no end."""
-    subject, span, route = subject_of(scenario, format, options), of(Span, options), options.get("route")
-    check_texts(route=route, topic=topic)
+    subject, span = subject_of(scenario, format, options), of(Span, options)
+    check_texts(topic=topic)
     check_whole("partitions", partitions, 1)
-    job = job_of(subject).addressed(route=route, topic=topic, partitions=Partitions(partitions))
+    job = job_of(subject).addressed(route=span.route, topic=topic, partitions=Partitions(partitions))
     job.check_end(limits_of(span))
     return job.starting(limits_of(span)), span

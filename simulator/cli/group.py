@@ -25,10 +25,10 @@ class _Command(click.Command):
     its arguments, too."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        arguments = [each for each in self.params if isinstance(each, click.Argument) and each.name in ARGUMENTS]
+        arguments = [known for known in self.params if isinstance(known, click.Argument) and known.name in ARGUMENTS]
         if arguments:
             with formatter.section("Arguments"):
-                formatter.write_dl([(each.make_metavar(ctx), ARGUMENTS[str(each.name)]) for each in arguments])
+                formatter.write_dl([(known.make_metavar(ctx), ARGUMENTS[str(known.name)]) for known in arguments])
         super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

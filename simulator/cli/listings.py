@@ -72,8 +72,8 @@ def format_text(f: Mapping[str, Any]) -> str:
     ]
     for name, events in f["events"].items():
         by_word = {word: [id for id, w in events.items() if w == word] for word in ("yes", "option", "no")}
-        found = {word: ids for word, ids in by_word.items() if ids}
-        words = [*found] if len(found) == 1 else [f"{word}: {', '.join(ids)}" for word, ids in found.items()]
+        present = {word: ids for word, ids in by_word.items() if ids}
+        words = [*present] if len(present) == 1 else [f"{word}: {', '.join(ids)}" for word, ids in present.items()]
         parts.append(f"  {name}: {'; '.join(words)}")
     parts.append("  options:" if f["options"] else "  options: none")
     for option in f["options"]:
@@ -82,7 +82,7 @@ def format_text(f: Mapping[str, Any]) -> str:
         parts.append(f"  {_mark(option)} {option['name']}{default}{choices}: {option['doc']}")
     if f["members"]:
         parts.append("  members, with where they are written:")
-        parts += [f"  {_mark(each)} {each['member']}: {each['holds']} [{each['source']}]" for each in f["members"]]
+        parts += [f"  {_mark(row)} {row['member']}: {row['holds']} [{row['source']}]" for row in f["members"]]
     parts.append("* decided here, at least in part: no page, message or code of the product or its users says so.")
     return "\n".join(parts)
 

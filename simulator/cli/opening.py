@@ -53,13 +53,15 @@ def with_start(settings: tuple[str, ...], start: str | None) -> tuple[str, ...]:
 
 
 def gathered(**groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Passes options to a command as dataclass instances: options named like the fields of a class become one value."""
+    """Passes options to a command as dataclass instances: options named like the fields of a class become one value.
+    Fields without an option keep their defaults."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def call(**values: Any) -> Any:
             for name, group in groups.items():
-                values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+                own = {field.name: values.pop(field.name) for field in fields(group) if field.name in values}
+                values[name] = group(**own)
             return command(**values)
 
         return call

@@ -70,13 +70,13 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
         return []
     option, equals, start = last.partition("=")
     if equals:
-        values = next((each.choices for each in options if each.name == option), ())
+        values = next((known.choices for known in options if known.name == option), ())
         return [CompletionItem(f"{written},{option}={value}") for value in values if value.startswith(start)]
-    used = {each.partition("=")[0] for each in given}
+    used = {text.partition("=")[0] for text in given}
     return [
-        CompletionItem(f"{written},{each.name}=", help=each.doc)
-        for each in options
-        if each.name.startswith(last) and each.name not in used
+        CompletionItem(f"{written},{unused.name}=", help=unused.doc)
+        for unused in options
+        if unused.name.startswith(last) and unused.name not in used
     ]
 
 
@@ -87,7 +87,7 @@ def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str)
     from simulator.errors import SimulatorError
     from simulator.sinks import schemes, transport
 
-    place, mark, query = re.fullmatch(r"(.*?)([?&]?)([^?&]*)", incomplete, re.DOTALL).groups()  # type: ignore[union-attr]
+    before, mark, query = re.fullmatch(r"(.*?)([?&]?)([^?&]*)", incomplete, re.DOTALL).groups()  # type: ignore[union-attr]
     if not mark:
         forms = [transport(name).form for name in schemes() if name.startswith(incomplete)]
         return [CompletionItem(re.split("[A-Z]", form)[0], help=form) for form in forms]
@@ -95,7 +95,7 @@ def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str)
         options = transport(incomplete.partition(":")[0]).options
     except SimulatorError:
         return []
-    return [CompletionItem(f"{place}{mark}{name}=") for name in options if name.startswith(query)]
+    return [CompletionItem(f"{before}{mark}{name}=") for name in options if name.startswith(query)]
 
 
 def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -180,6 +180,10 @@ route_option = click.option(
     metavar="single|table|key|columns:a,b",
     help="Choose partitions by this policy of the product; default: the product's default.",
 )
+partitions_option = click.option(
+    "--partitions", type=WholeNumber(1, MOST_PARTITIONS), default=1, show_default=True, metavar="N",
+    help="Route each topic to N partitions.",
+)  # fmt: skip
 broker_option = click.option(
     "--broker", default="kafka", metavar="KIND", show_default=True, shell_complete=complete_broker,
     help="Write topics, keys and tags as for this kind of broker (kafka, rocketmq, rabbitmq, or a plug-in's), where "

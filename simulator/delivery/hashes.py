@@ -71,9 +71,9 @@ def _polynomials(units: npt.NDArray[np.uint16 | np.uint8], offsets: Ints) -> npt
     powers, inverses = _powers(1 << max(last - first, 1).bit_length())
     sums = np.zeros(last - first + 1, dtype=np.uint32)
     np.cumsum(units[first:last] * inverses[: last - first], out=sums[1:], dtype=np.uint32)
-    places = offsets - first
-    found: npt.NDArray[np.uint32] = (sums[places[1:]] - sums[places[:-1]]) * powers[np.maximum(places[1:] - 1, 0)]
-    return found
+    borders = offsets - first
+    hashes: npt.NDArray[np.uint32] = (sums[borders[1:]] - sums[borders[:-1]]) * powers[np.maximum(borders[1:] - 1, 0)]
+    return hashes
 
 
 @lru_cache(maxsize=4)
@@ -216,8 +216,8 @@ def _spread(array: pa.Array, hashed: Callable[[pa.Array], npt.NDArray[Any]]) -> 
     """The hash of each row, computed once per dictionary text; a null hashes like the empty text."""
     empty = pa.array([b""]).cast(array.dictionary.type)
     hashes = np.append(hashed(array.dictionary), hashed(empty))
-    found: npt.NDArray[Any] = hashes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
-    return found
+    row_hashes: npt.NDArray[Any] = hashes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
+    return row_hashes
 
 
 def md5(array: pa.Array) -> Hashes:

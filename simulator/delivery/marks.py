@@ -21,20 +21,20 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     envelopes = [batch.envelope for batch in batches if batch.envelope.phase]
     if not envelopes:
         return None
-    arrays = {name: np.concatenate([getattr(each, name) for each in envelopes]) for name in Envelope.ARRAYS}
+    arrays = {name: np.concatenate([getattr(envelope, name) for envelope in envelopes]) for name in Envelope.ARRAYS}
     order = np.lexsort((arrays["ordinal"], arrays["turn"]))
     txn = arrays["txn"][order]
     # the numbers next to those of changes are free: none ends before the first, a split insert may follow the last
     border, step = (txn[:-1] != txn[1:], order_keys.BEGIN if kind is BEGIN else order_keys.COMMIT)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
-    firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]
-    begins = kind is BEGIN and all(each.statement_ms is not None for each in envelopes)
-    headers = [each.header for each in envelopes if each.header is not None]
+    firsts = [envelope.txn_in_second for envelope in envelopes if envelope.txn_in_second is not None]
+    begins = kind is BEGIN and all(envelope.statement_ms is not None for envelope in envelopes)
+    headers = [envelope.header for envelope in envelopes if envelope.header is not None]
     taken: dict[str, Any] = {name: array[order[ends]] for name, array in arrays.items()}
     envelope = Envelope(
         phase=1,
         txn_in_second=np.concatenate(firsts)[order[ends]] if firsts else None,
-        statement_ms=np.concatenate([each.logged_ms for each in envelopes])[order[ends]] if begins else None,
+        statement_ms=np.concatenate([envelope.logged_ms for envelope in envelopes])[order[ends]] if begins else None,
         header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
         **taken,
     )

@@ -162,7 +162,7 @@ class Statements:
             for partition in address.partitions:
                 named.setdefault((address.topic, partition), number)
         for number, (part, address) in enumerate(addressed):
-            own = tuple(each for each in address.partitions if named[address.topic, each] == number)
+            own = tuple(index for index in address.partitions if named[address.topic, index] == number)
             if own:
                 yield part, replace(address, partitions=own)
 

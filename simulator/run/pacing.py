@@ -175,11 +175,6 @@ class StalledPace(Pace):
         return self.pace.due(seconds)
 
 
-def stalled(pace: Pace, share: float, seed: int) -> Pace:
-    """The pace with stalls in a share of its periods of `STALL_SECONDS`."""
-    return StalledPace(pace.unit, pace, share, seed)
-
-
 class Schedule:
     """A pace on the wall clock: the amount allowed by now, the due time of each item, and the lag of a run.
 

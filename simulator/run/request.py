@@ -67,18 +67,19 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Part of the stream to run; `snapshot` None: as the scenario says."""
+    """Part of the stream, and its routing; `snapshot` None: as the scenario says, `route` None: as the product does."""
 
     limit: int | None = None
     turns: int | None = None
     duration: str | None = None
     start_at: int = 0
     snapshot: bool | None = None
+    route: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("limit", "turns", "start_at"):
             check_whole(name, getattr(self, name))
-        check_texts(duration=self.duration)
+        check_texts(duration=self.duration, route=self.route)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,12 @@ class Sending:
     """Destination, form and pace of messages. `to` is a URL, the path of a folder or file, or an open sink."""
 
     to: str | Path | Sink = "-"
-    route: str | None = None
     envelope: bool = False
     rate: str | None = None
     clock: str = "simulated"
 
     def __post_init__(self) -> None:
-        check_texts(route=self.route, rate=self.rate)
+        check_texts(rate=self.rate)
         if self.clock not in ("simulated", "wall"):
             raise UsageError(f"clock is {self.clock!r}: it is 'simulated' or 'wall'.")
 
@@ -139,10 +139,10 @@ def _written_out(text: str) -> str:
     """`250000` of `250k`; a number without such an end as it is, and so is one that is no whole number."""
     if not (match := _SCALED.fullmatch(text)):
         return text
-    whole, fraction, power, letter = match.groups()
+    digits, fraction, power, letter = match.groups()
     fraction = (fraction or "").rstrip("0")
     zeros = (int(power) if power else _ZEROS[letter.lower()]) - len(fraction)
-    return text if zeros < 0 else whole + fraction + "0" * zeros
+    return text if zeros < 0 else digits + fraction + "0" * zeros
 
 
 def check_texts(**arguments: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
@@ -38,23 +37,22 @@ def load(
     """Loads a scenario as written, and the source that it or `--source` names. The scenario is a file, the name of a
     shipped one, `-` or its own text. `sql_engine` is the server that runs a SQL script (a draft never uses one);
     `settings` are those of `--set`. Raises UsageError."""
-    if isinstance(name, Draft):
-        return _load_draft(name, source, settings)
-    if is_script(name):
+    draft = name if isinstance(name, Draft) else None
+    if is_script(file := str(name) if draft is None else draft.file):
         from simulator.sql import script
 
-        sql = script.read_script(name, sql_engine)
+        sql = script.read_script(file, sql_engine) if draft is None else script.script_of(draft.text, file)
         system = script.source_of(sql, source)
-        sql = script.fitted(sql, system)
+        sql = script.fitted(sql, system, draft=draft is not None)
         for setting in settings:
             sql = script.with_setting(sql, setting)
         return sql, system
-    if sql_engine is not None:
+    if draft is None and sql_engine is not None:
         raise UsageError(f"--sql-engine {sql_engine}: {name} is no SQL script, so no server runs it.")
     from simulator.stream import source_of
-    from simulator.stream.scenario.loader import load as load_yaml
+    from simulator.stream.scenario.loader import content_of, read
 
-    loaded = load_yaml(name, settings)
+    loaded = read(*(content_of(file) if draft is None else (draft.text, file)), settings)
     dated = next((i for i, entry in enumerate(loaded.spec.script or ()) if entry.at is not None), None)
     if dated is not None and (start := next((setting for setting in settings if setting.startswith("start=")), None)):
         raise UsageError(
@@ -82,23 +80,6 @@ def start_setting(start: str) -> str:
     except ValueError:
         raise UsageError(f"--start {start}: it is now, or a point in time such as 2024-05-01T10:00:00Z.") from None
     return f"start={time.isoformat(timespec='milliseconds')}"
-
-
-def _load_draft(draft: Draft, source: str | None, settings: Sequence[str]) -> tuple[Loaded | Script, Source]:
-    if is_script(draft.file):
-        from simulator.sql import script
-
-        sql = script.script_of(draft.text, draft.file)
-        system = script.source_of(sql, source)
-        sql = script.fitted(sql, system, draft=True)
-        for setting in settings:
-            sql = script.with_setting(sql, setting)
-        return sql, system
-    from simulator.stream import source_of
-    from simulator.stream.scenario.loader import read
-
-    loaded = read(draft.text, draft.file, settings)
-    return loaded, source_of(loaded, source)
 
 
 def draft_of(name: str) -> Draft:
@@ -147,18 +128,3 @@ def open_stream(
         stream.beat(heartbeat_ms)
     stream.delay = scenario.spec.delay and Delay(*scenario.spec.delay)
     return stream
-
-
-def record(loaded: Loaded | Script, source: Source, to: Path, *, force: bool = False) -> Stream:
-    """Runs a SQL script and writes its history to a file. If an error ends the script, it is raised and no file is
-    written."""
-    from simulator.sql.stream import record as record_script
-
-    return record_script(loaded, source, to, force=force)  # type: ignore[arg-type]
-
-
-def record_log(url: str, start: str, end: str | None, databases: Sequence[str], to: Path) -> Stream:
-    """Writes the binlog of a server to a file. Raises UsageError."""
-    from simulator.sql.stream import record_log as record_binlog
-
-    return record_binlog(url, start, end, databases, to)

@@ -15,7 +15,7 @@ from typing import Any
 
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job, job_of
-from simulator.run.pacing import Pace, parse_duration, parse_pace, stalled
+from simulator.run.pacing import Pace, StalledPace, parse_duration, parse_pace
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Limits, Plan
 from simulator.run.processes.workers import Workers, default_workers
@@ -147,7 +147,7 @@ def open_session(
         target.check_resumable()
     job = job_of(subject, None if target is None else target.transport.broker)
     opened(job)
-    job = job.addressed(route=sending.route).starting(limits)
+    job = job.addressed(route=span.route).starting(limits)
     moved = sorted({"late", "early", "halves"}.intersection(job.faults.rates))
     if moved and target is not None and target.options.get("exactly-once") == "true":
         raise UsageError(
@@ -155,7 +155,7 @@ def open_session(
             " missing; leave one of them out."
         )
     if pace is not None and "stall" in job.faults.rates:
-        pace = stalled(pace, job.faults.rates["stall"], job.scenario.spec.seed)
+        pace = StalledPace(pace.unit, pace, job.faults.rates["stall"], job.scenario.spec.seed)
     if target is not None:
         check_contents(job, target, envelope=sending.envelope)
     snapshot = job.scenario.spec.snapshot if span.snapshot is None else span.snapshot

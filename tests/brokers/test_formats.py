@@ -17,9 +17,10 @@ from test_runs import destination
 from simulator.formats import FORMATS, find
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
+from simulator.run.request import Span
 from simulator.run.session import local_run
 from simulator.sinks import open_sink
-from simulator.truth.verify.verify import Expectation, verify_job
+from simulator.truth.verify.verify import verify_job
 
 CHANGES = int(os.environ.get("CDCSIM_CHANGES", "300"))
 PARTITIONS = 3  # those of `destination`
@@ -42,7 +43,7 @@ def test_every_message_of_a_format_arrives(broker: Any, format: str, request: py
     with open_sink(destination(broker, address, topic), properties=job.codec.layout.properties) as sink:
         local_run(job, sink, limits=limits)()
     wanted = expected(job, broker, topic, limits)
-    verdict = verify_job(job, destination(broker, address, topic), Expectation(limit=CHANGES))
+    verdict = verify_job(job, destination(broker, address, topic), Span(limit=CHANGES))
     assert verdict.ok, str(verdict)
     assert verdict.right == sum(map(len, wanted.values()))
     found = contents(broker, address, topic, request)

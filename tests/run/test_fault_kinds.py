@@ -21,7 +21,7 @@ from simulator.run.faults.edits import OVERSIZED_BYTES, PLACEHOLDER, UNREGISTERE
 from simulator.run.faults.flow import Occurrence
 from simulator.run.faults.spec import BY_NAME, KINDS, Kind, parse
 from simulator.run.job import Job, Partitions, open_job
-from simulator.run.pacing import parse_pace, stalled
+from simulator.run.pacing import StalledPace, parse_pace
 from simulator.run.plan import Limits
 from simulator.truth import decoders
 from simulator.truth.decoders.change import Change, Statement
@@ -298,7 +298,7 @@ def stalling(run: Run) -> None:
     """The same messages; the pace stands still for half of each period, and is level with the wanted one at its end."""
     assert contents(run.faulty) == contents(run.plain)
     plain = parse_pace("100")
-    pace = stalled(plain, 1.0, 1)
+    pace = StalledPace(plain.unit, plain, 1.0, 1)
     due = [round(pace.due(second)) for second in range(31)]
     assert [due[second] for second in (10, 20, 30)] == [1000, 2000, 3000]
     assert all(sum(due[n] == due[n + 1] for n in range(first, first + 10)) == 5 for first in (0, 10, 20))

@@ -53,9 +53,9 @@ def decode(origin: str, format: str, count: int | None, source: str | None) -> i
     first = ""
     reader = open_reader(origin, prefix_bytes=prefix, binary=name.binary)
     try:
-        for number, (place, message) in enumerate(islice(_messages(reader), count), 1):
+        for number, (partition, message) in enumerate(islice(_messages(reader), count), 1):
             value = message["value"]
-            head = _head(place, message, codec)
+            head = _head(partition, message, codec)
             if value is None:
                 click.echo(f"-- {head}(no value: a tombstone)")
                 continue
@@ -85,19 +85,19 @@ def _messages(reader: Reader) -> Iterator[tuple[tuple[str, int], dict[str, Any]]
     """Topic and partition of each message (an empty topic if unknown), and its members."""
     if (topic := reader.topic()) is not None:
         reader.partitions(topic)
-    for place, records in reader.others():
-        yield from ((place, message) for message in records.to_pylist())
+    for partition, records in reader.others():
+        yield from ((partition, message) for message in records.to_pylist())
 
 
-def _head(place: tuple[str, int], message: dict[str, Any], codec: Codec) -> str:
+def _head(partition: tuple[str, int], message: dict[str, Any], codec: Codec) -> str:
     from simulator.compare.members import key_text
 
-    parts = [] if not place[0] else [f"{place[0]}-{place[1]}"]
+    parts = [] if not partition[0] else [f"{partition[0]}-{partition[1]}"]
     if (key := message.get("key")) is not None:
         parts.append(f"key {key_text(key, codec)}")
     parts += [
-        f"header {each['name']}={(each['value'] or b'').decode(errors='backslashreplace')}"
-        for each in message.get("headers") or ()
+        f"header {header['name']}={(header['value'] or b'').decode(errors='backslashreplace')}"
+        for header in message.get("headers") or ()
     ]
     return "".join(f"{part}, " for part in parts)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +19,7 @@ from simulator.cli.options import (
     complete_source,
     force_option,
     format_option,
+    partitions_option,
     route_option,
     scenario_argument,
     seed_option,
@@ -29,7 +32,10 @@ from simulator.cli.options import (
     undocumented_option,
 )
 from simulator.errors import UsageError
-from simulator.run.request import Subject
+from simulator.run.request import Span, Subject
+
+if TYPE_CHECKING:
+    from simulator.stream.engine.block import Stream
 
 
 @cli.command()
@@ -110,8 +116,8 @@ def expected(
         job = changes_of(subject)
     stream = job.stream
     tables = write_expected(stream, at, folder, form, known)
-    for each in tables:
-        click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
+    for table in tables:
+        click.echo(f"{folder / table.file}: {counted(table.rows, 'row')}", err=True)
     if ledger:
         for file, keys in write_ledgers(stream, at, folder, form, known):
             click.echo(f"{folder / file}: {counted(keys, 'key')}", err=True)
@@ -158,25 +164,14 @@ PACKED_CHANGES = 1_000
 @start_option
 @snapshot_option
 @route_option
-@click.option(
-    "--partitions", type=WholeNumber(1, MOST_PARTITIONS), default=1, show_default=True, metavar="N",
-    help="Route each topic to N partitions.",
-)  # fmt: skip
+@partitions_option
 @job_options
 @click.option(
     "--reader", type=click.Choice(list(READERS)), is_eager=True, expose_value=False, callback=_print_reader,
     help="Print the source of a reader to copy, and end.",
 )  # fmt: skip
-@gathered(subject=Subject)
-def pack(
-    subject: Subject,
-    file: Path,
-    limit: int | None,
-    start_at: int,
-    snapshot: bool | None,
-    route: str | None,
-    partitions: int,
-) -> None:
+@gathered(subject=Subject, span=Span)
+def pack(subject: Subject, span: Span, file: Path, partitions: int) -> None:
     """Write messages, and the rows that a consumer must hold after them, to a zip file for tests in any language.
 
     \b
@@ -187,12 +182,12 @@ def pack(
     from simulator.library import Simulation
     from simulator.packs.pack import write_pack
     from simulator.run.job import SINGLE_TURNS, Partitions
-    from simulator.run.plan import Limits
+    from simulator.run.session import limits_of
 
-    job = opened(subject).addressed(route=route, partitions=Partitions(partitions))
-    if limit is None and job.stream.turns is None:
-        limit = PACKED_CHANGES
-    plan = job.plan(Limits(start_at, limit), snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
+    job = opened(subject).addressed(route=span.route, partitions=Partitions(partitions))
+    if span.limit is None and job.stream.turns is None:
+        span = replace(span, limit=PACKED_CHANGES)
+    plan = job.plan(limits_of(span), snapshot=span.snapshot, most_turns=SINGLE_TURNS).counted()
     manifest = write_pack(Simulation(job, plan), file, partitions=partitions)
     rows = sum(table["rows"] for table in manifest["tables"])
     click.echo(
@@ -234,8 +229,9 @@ def record(
     cdcsim run fixture.cdc -f drs-json
     """
     from simulator.errors import counted
-    from simulator.run import scenario
+    from simulator.run.scenario import load
     from simulator.sql import RECORDING, is_script
+    from simulator.sql import stream as sql_stream
 
     if to.suffix != RECORDING or not ("://" in script or (is_script(script) and not script.endswith(RECORDING))):
         raise UsageError(f"record {script} --to {to}: expected SCRIPT.sql, or a server's URL, and --to FILE.cdc.")
@@ -244,12 +240,14 @@ def record(
             raise UsageError(
                 "record of a server's binlog needs --from FILE:OFFSET; besides it only --until and --databases apply."
             )
-        stream = scenario.record_log(script, start, until, [name for name in databases.split(",") if name], to)
+        stream: Stream = sql_stream.record_log(
+            script, start, until, [name for name in databases.split(",") if name], to
+        )
     else:
         if start or until or databases:
             raise UsageError(f"--from, --until and --databases are about a server's binlog, and {script} is a script.")
-        loaded, system = scenario.load(script, source, sql_engine, settings)
-        stream = scenario.record(loaded, system, to, force=force)
+        loaded, system = load(script, source, sql_engine, settings)
+        stream = sql_stream.record(loaded, system, to, force=force)  # type: ignore[arg-type]
         report_errors(stream)
     click.echo(f"{to}: {counted(stream.turns or 0, 'transaction')} of {stream.source}", err=True)
 

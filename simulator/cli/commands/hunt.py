@@ -112,15 +112,15 @@ def hunt(
         case, words = read_case(case_file)
         if not (command or words):
             raise UsageError(f"--replay {case_file}: it names no command; write it behind --.")
-        found = replay_case(case, Command(command or words, envelope, table, through, seconds), tolerances)
-        click.echo(str(found))
-        return 0 if found.ok else 1
+        result = replay_case(case, Command(command or words, envelope, table, through, seconds), tolerances)
+        click.echo(str(result))
+        return 0 if result.ok else 1
     if not command:
         raise UsageError("hunt needs a consumer: cdcsim hunt -f canal-json -- COMMAND {messages} {tables}.")
     if not format:
         raise UsageError("hunt needs -f FORMAT, the format of the messages.")
     bases = [Case(name, format, source, None, settings) for name in scenarios or SCENARIOS]
-    found = search(
+    result = search(
         bases,
         Command(command, envelope, table, through, seconds),
         seed=seed,
@@ -131,14 +131,14 @@ def hunt(
         tolerate=tolerances,
         report=_progress,
     )
-    click.echo(str(found))
-    if found.ok:
+    click.echo(str(result))
+    if result.ok:
         return 0
-    assert found.case is not None
+    assert result.case is not None
     if folder is not None:
-        click.echo(f"written: {write_regression(found, folder, command)}")
+        click.echo(f"written: {write_regression(result, folder, command)}")
     else:
-        click.echo("\n" + found.case.as_yaml(found.sentence, command).rstrip())
+        click.echo("\n" + result.case.as_yaml(result.sentence, command).rstrip())
     return 1
 
 

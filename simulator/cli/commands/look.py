@@ -11,7 +11,6 @@ from simulator.cli.group import cli
 from simulator.cli.opening import gathered, job_options, opened, report_errors, with_start
 from simulator.cli.options import (
     MOST_CHANGES,
-    MOST_PARTITIONS,
     WholeNumber,
     colours,
     complete_format,
@@ -21,6 +20,7 @@ from simulator.cli.options import (
     force_option,
     format_option,
     json_option,
+    partitions_option,
     route_option,
     scenario_argument,
     seed_option,
@@ -33,7 +33,7 @@ from simulator.cli.options import (
 )
 from simulator.cli.signals import INTERRUPTED
 from simulator.errors import UnknownName, UsageError
-from simulator.run.request import Subject
+from simulator.run.request import Span, Subject
 
 
 @cli.command()
@@ -49,40 +49,25 @@ from simulator.run.request import Subject
 @start_option
 @snapshot_option
 @route_option
-@click.option(
-    "--partitions",
-    type=WholeNumber(1, MOST_PARTITIONS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Route each topic to N partitions.",
-)
+@partitions_option
 @job_options
-@gathered(subject=Subject)
-def show(
-    subject: Subject,
-    count: int,
-    step: str | None,
-    start_at: int,
-    snapshot: bool | None,
-    route: str | None,
-    partitions: int,
-) -> None:
+@gathered(subject=Subject, span=Span)
+def show(subject: Subject, span: Span, count: int, step: str | None, partitions: int) -> None:
     """Print messages for people: topic, partition, key, headers, and the value indented."""
     from itertools import islice
 
     from simulator.cli.messages import message_text
     from simulator.run.job import Partitions
-    from simulator.run.plan import Limits
+    from simulator.run.session import limits_of
 
     job = opened(subject)
     if step is not None and step not in job.stream.step_names:
         names = ", ".join(map(repr, job.stream.step_names))
         hint = f"The scenario has {names}." if names else "The scenario names no steps."
         raise UnknownName("step", step, job.stream.step_names, hint)
-    job = job.addressed(route=route, partitions=Partitions(partitions))
-    messages = job.messages(Limits(start_at), snapshot=snapshot)
-    for message in islice((each for each in messages if step in (None, each.step)), count):
+    job = job.addressed(route=span.route, partitions=Partitions(partitions))
+    messages = job.messages(limits_of(span), snapshot=span.snapshot)
+    for message in islice((message for message in messages if step in (None, message.step)), count):
         click.echo(message_text(message, job.codec))
 
 
@@ -137,16 +122,8 @@ def check(
 @snapshot_option
 @job_options
 @json_option
-@gathered(subject=Subject)
-def explain(
-    subject: Subject,
-    limit: int,
-    rate: str | None,
-    to: str,
-    start_at: int,
-    snapshot: bool | None,
-    as_json: bool,
-) -> None:
+@gathered(subject=Subject, span=Span)
+def explain(subject: Subject, span: Span, rate: str | None, to: str, as_json: bool) -> None:
     """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
 
     \b
@@ -154,16 +131,15 @@ def explain(
     """
     from simulator.cli import listings
     from simulator.run.pacing import parse_pace
-    from simulator.run.plan import Limits
     from simulator.run.report.estimate import estimate, text
-    from simulator.run.session import target_of
+    from simulator.run.session import limits_of, target_of
     from simulator.sinks.target import Target
 
     pace = parse_pace(rate) if rate else None
     target = target_of(to)
     assert isinstance(target, Target)
     job = opened(subject, target.transport.broker).to_topic(target.topic)
-    facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
+    facts = estimate(job, limits_of(span), snapshot=span.snapshot)
     shares = listings.outlook_of(job.stream)
     if as_json:
         click.echo(listings.as_json({**facts, "outlook": shares}))
@@ -264,23 +240,25 @@ def compare(
         raise UsageError(
             "--source: a terminal shows one source system; leave the others out, or write a page with --html."
         )
-    found = compare_formats(
+    comparison = compare_formats(
         scenario, formats, source=sources[0] if sources else None, seed=seed, settings=settings,
         start_at=start_at, limit=limit, snapshot=snapshot, kinds=kinds, redelivered=redelivered,
     )  # fmt: skip
-    if base is not None and base not in found.formats:
-        raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")
+    if base is not None and base not in comparison.formats:
+        raise UsageError(f"--base {base}: the formats compared are {', '.join(comparison.formats)}.")
     if as_json:
-        click.echo(listings.as_json(found.facts()))
-    elif not found.events:
+        click.echo(listings.as_json(comparison.facts()))
+    elif not comparison.events:
         what = f"no event of the kind {' or '.join(kinds)}" if kinds else "nothing"
-        click.echo(f"{found.scenario}: there is {what} in this part: give a larger --limit, or --start-at.", err=True)
+        click.echo(
+            f"{comparison.scenario}: there is {what} in this part: give a larger --limit, or --start-at.", err=True
+        )
     else:
         width = shutil.get_terminal_size((120, 24)).columns
         as_text = all_text if formats or kinds or everything or redelivered else summary
-        click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
-    if found.failure is not None:
-        raise found.failure
+        click.echo(as_text(comparison, base=base or comparison.formats[0], width=width), color=colours())
+    if comparison.failure is not None:
+        raise comparison.failure
 
 
 @cli.command()

@@ -45,27 +45,27 @@ def run(session: Session, engine: Engine, *, quiet: bool) -> int:
     make = spark_run(session, remote=remote)
     spark, ours = open_session(engine.master, settings)
     try:
-        this = make(spark, tasks=engine.tasks, report=None if quiet else reporter())
-        with stopped_by_signals(this):
-            return _done(this, session, quiet=quiet)
+        spark_job = make(spark, tasks=engine.tasks, report=None if quiet else reporter())
+        with stopped_by_signals(spark_job):
+            return _done(spark_job, session, quiet=quiet)
     finally:
         if ours:
             spark.stop()
 
 
-def _done(this: SparkRun, session: Session, *, quiet: bool) -> int:
+def _done(spark_job: SparkRun, session: Session, *, quiet: bool) -> int:
     failure: SimulatorError | None = None
     try:
-        this()
+        spark_job()
     except SimulatorError as error:
-        if not this.summary.messages:
+        if not spark_job.summary.messages:
             raise
         failure = error
-    if this.summary.interrupted and not this.summary.messages:
+    if spark_job.summary.interrupted and not spark_job.summary.messages:
         click.echo(f"interrupted: {session.where} is not complete; remove what is there, then run again.", err=True)
         return INTERRUPTED
-    outcome.report(session, session.ended(this.summary, failure, this.record), quiet=quiet)
-    return INTERRUPTED if this.summary.interrupted else 0
+    outcome.report(session, session.ended(spark_job.summary, failure, spark_job.record), quiet=quiet)
+    return INTERRUPTED if spark_job.summary.interrupted else 0
 
 
 def reporter() -> Callable[[SparkRun], None]:

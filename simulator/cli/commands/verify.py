@@ -21,7 +21,7 @@ from simulator.cli.options import (
     start_option,
 )
 from simulator.errors import UsageError
-from simulator.run.request import Subject
+from simulator.run.request import Span, Subject
 
 if TYPE_CHECKING:
     from simulator.truth.verify.findings import Verdict
@@ -103,17 +103,13 @@ class Following:
     "--quiet", "quiet", metavar="TIME", help="With --follow: end when the tables are unchanged this long; default: 30s."
 )
 @click.option("--timeout", metavar="TIME", help="With --follow: end after this time; default: 10m.")
-@gathered(subject=Subject, following=Following)
+@gathered(subject=Subject, span=Span, following=Following)
 @without_verdict
 def verify(
     subject: Subject,
+    span: Span,
     following: Following,
     origin: str | None,
-    limit: int | None,
-    turns: int | None,
-    start_at: int,
-    snapshot: bool | None,
-    route: str | None,
     record: Path | None,
     at_least_once: bool,
     report: Path | None,
@@ -132,13 +128,12 @@ def verify(
     cdcsim verify orders -f canal-json --table postgresql://me@host/db --at 20000 --follow --timeout 10m
     """
     from simulator.sinks import broker_of
-    from simulator.truth.verify.verify import Expectation, recorded, verify_job
+    from simulator.truth.verify.verify import recorded, verify_job
 
     if (origin is None) == (not tables):
         raise UsageError("verify: expected either --from for messages, or --table for tables.")
     if tables:
-        given = (limit, turns, snapshot, route, record)
-        if any(value is not None for value in given) or start_at or at_least_once:
+        if span != Span() or record is not None or at_least_once:
             raise UsageError("verify --table takes the turn of the rows, --at; options of messages go with --from.")
         return _verify_tables(subject, tables, at, (tolerances, presets), following, report)
     if at is not None or tolerances or presets or following != Following():
@@ -147,17 +142,17 @@ def verify(
     if not subject.format:
         raise UsageError("verify --from needs -f FORMAT, the format of the messages.")
 
-    expectation = Expectation(limit, turns, start_at, snapshot, route)
+    fingerprint = None
     if record is not None:
-        subject, expectation = recorded(record, subject, expectation)
+        subject, span, fingerprint = recorded(record, subject, span)
     job = opened(subject, broker_of(origin))
-    verdict = verify_job(job, origin, expectation, at_least_once=at_least_once)
+    verdict = verify_job(job, origin, span, fingerprint=fingerprint, at_least_once=at_least_once)
     return print_verdict(verdict, report)
 
 
 def _verify_tables(
     subject: Subject,
-    places: tuple[str, ...],
+    outputs: tuple[str, ...],
     at: int | None,
     allowed: tuple[tuple[str, ...], tuple[str, ...]],
     following: Following,
@@ -186,12 +181,12 @@ def _verify_tables(
     line = Line()
     try:
         verdicts = verify_tables(
-            job, places, at, tolerances=parsed, patience=patience, watch=lambda progress: line.write(progress.__str__)
+            job, outputs, at, tolerances=parsed, patience=patience, watch=lambda progress: line.write(progress.__str__)
         )
     finally:
         line.end()
     if report is not None:
-        facts = {"ok": all(each.ok for each in verdicts), "tables": [each.as_dict() for each in verdicts]}
+        facts = {"ok": all(verdict.ok for verdict in verdicts), "tables": [verdict.as_dict() for verdict in verdicts]}
         report.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str) + b"\n")
     for verdict in verdicts:
         click.echo(str(verdict))

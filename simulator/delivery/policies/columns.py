@@ -17,7 +17,7 @@ def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False)
     the primary key, or the `unique` key that takes its place. `orders.region` names a column of that table alone."""
     if names is None:
         return table.row_key_positions if unique else table.key_positions
-    known = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
+    known = {column.field: index for index, column in enumerate(table.columns)} | dict(table.positions)
     own = table.id.name.lower()
     chosen = [column for owner, _, column in (name.rpartition(".") for name in names) if owner.lower() in ("", own)]
     return tuple(known[name] for name in chosen if name in known)

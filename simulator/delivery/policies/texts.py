@@ -38,7 +38,7 @@ class ByText:
         if not chosen and self.otherwise_key:
             chosen = places(table, None, unique=self.unique)
         if self.left_out is not None:
-            chosen = tuple(place for place in chosen if not self.left_out(table.columns[place]))
+            chosen = tuple(index for index in chosen if not self.left_out(table.columns[index]))
         return chosen
 
     def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
@@ -46,5 +46,5 @@ class ByText:
         if not columns:
             return self.keyless.spread(batch, count, texts)
         values = column_texts(batch, columns, texts, self.image, self.null_text)
-        text = join([piece for each in values for piece in (self.separator, each)][1:], len(batch))
+        text = join([piece for value in values for piece in (self.separator, value)][1:], len(batch))
         return Spread(self.hash.partitions(text, count), text)

@@ -28,13 +28,12 @@ def counted_halves(changes: Changes) -> Changes:
     splits = np.sort(np.concatenate([number(envelope.txn, envelope.seq) for envelope in deletes]))
 
     def recounted(batch: ChangeBatch) -> ChangeBatch:
-        at = batch.envelope
-        if batch.kind in MARKS or not at.phase:
+        envelope = batch.envelope
+        if batch.kind in MARKS or not envelope.phase:
             return batch
-        begin, here, end = (np.searchsorted(splits, number(at.txn, seq)) for seq in (0, at.seq, room - 1))
+        begin, here, end = (np.searchsorted(splits, number(envelope.txn, seq)) for seq in (0, envelope.seq, room - 1))
         second = int(batch.moved and batch.kind is INSERT)
-        return replace(
-            batch, envelope=replace(at, counted=np.array([at.seq + here - begin + second, at.size + end - begin]))
-        )
+        counted = np.array([envelope.seq + here - begin + second, envelope.size + end - begin])
+        return replace(batch, envelope=replace(envelope, counted=counted))
 
     return replace(changes, batches=[recounted(batch) for batch in batches])

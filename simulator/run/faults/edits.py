@@ -41,8 +41,8 @@ def malformed_bytes(value: bytes, draw: int) -> bytes | None:
     """Bytes of which eight in a row are inverted."""
     if not value:
         return None
-    place = draw % len(value)
-    return value[:place] + bytes(byte ^ 0xFF for byte in value[place : place + 8]) + value[place + 8 :]
+    offset = draw % len(value)
+    return value[:offset] + bytes(byte ^ 0xFF for byte in value[offset : offset + 8]) + value[offset + 8 :]
 
 
 def oversized(value: bytes, draw: int) -> bytes | None:

@@ -51,9 +51,9 @@ def spread(batch: MessageBatch, new: OrderKey | None) -> MessageBatch:
     turn, ordinal = (np.asarray(batch[name]) for name in ("turn", "ordinal"))
     same = np.zeros(len(batch), dtype=np.int64)
     same[1:] = (np.diff(turn) == 0) & (np.diff(ordinal) == 0)
-    place = np.arange(len(batch))
-    begins = np.maximum.accumulate(np.where(same == 0, place, 0))
-    wide = ordinal * SPREAD + (place - begins) * NEXT
+    rows = np.arange(len(batch))
+    begins = np.maximum.accumulate(np.where(same == 0, rows, 0))
+    wide = ordinal * SPREAD + (rows - begins) * NEXT
     if new is not None and len(batch):
         again = below(batch, new)
         count = int(again.sum())
@@ -61,7 +61,7 @@ def spread(batch: MessageBatch, new: OrderKey | None) -> MessageBatch:
             raise OverflowError
         turn = np.where(again, new.turn, turn)
         first = max(new.ordinal, -(1 << 30)) * SPREAD - SPREAD // 2
-        wide = np.where(again, first + place * NEXT, wide)
+        wide = np.where(again, first + rows * NEXT, wide)
     return with_columns(batch, turn=pa.array(turn), ordinal=pa.array(wide))
 
 

@@ -148,7 +148,7 @@ class Lives:
                 kind, stored = ("task-failure", NEVER) if self._fails(stored, end) else ("crash", stored)
             return Ending(kind, number, end, stored, draw)
         window = number - 1
-        low, stop = (stream.border(each * self._turns) for each in (window, window + 1))
+        low, stop = (stream.border(number * self._turns) for number in (window, window + 1))
         low = max(low, stream.border(self._faults.first))
         if stream.turns is not None:
             stop = min(stop, stream.turns)

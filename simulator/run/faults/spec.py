@@ -240,7 +240,7 @@ def _place(name: str, text: str, where: str) -> Place:
         )
     key = OrderKey(1, int(match[1]), int(match[2] or 0))
     stored = None if match[3] is None else OrderKey(1, int(match[3]), int(match[4] or 0))
-    kind: Restart = next(each for each in RESTARTS if name == f"{each}-at")
+    kind: Restart = next(kind for kind in RESTARTS if name == f"{kind}-at")
     if stored is not None and kind == "second-snapshot":
         if stored.turn < key.turn:
             raise UsageError(f"{where}{name}={short(text)}: the new snapshot is not of a turn before the row.")

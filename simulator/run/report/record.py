@@ -97,13 +97,13 @@ class Recorder:
     def document(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
         """The record; `facts` are those of the summary. `total` adds up the parts of a resumed run; messages that were
         sent again are counted in each part."""
-        this = self.part()
-        parts = [*self.earlier, this]
-        total = {name: sum(part[name] for part in parts) for name in ("messages", "delivered", "failed")}
+        part = self.part()
+        parts = [*self.earlier, part]
+        total = {name: sum(counts[name] for counts in parts) for name in ("messages", "delivered", "failed")}
         return {
-            **document(facts, self._sink.ledger.position().next, this["partitions"], failure),
-            "latency_ms": this["latency_ms"],
-            "resumed_from": this["resumed_from"],
+            **document(facts, self._sink.ledger.position().next, part["partitions"], failure),
+            "latency_ms": part["latency_ms"],
+            "resumed_from": part["resumed_from"],
             "earlier": self.earlier,
             "total": total,
         }

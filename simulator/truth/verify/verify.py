@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +13,8 @@ from simulator.model import OrderKey
 from simulator.run.faults.flow import SPREAD
 from simulator.run.faults.spec import OCCURRING
 from simulator.run.job import Job
-from simulator.run.plan import Limits
-from simulator.run.request import Subject
-from simulator.run.session import local_run
+from simulator.run.request import Span, Subject
+from simulator.run.session import limits_of, local_run
 from simulator.sinks.reading import Reader
 from simulator.truth.verify.comparison import Comparison
 from simulator.truth.verify.findings import EXAMPLES, Finding, Verdict, Wrong
@@ -35,29 +34,24 @@ TURNS: Final = ("first_turn", "next_turn")
 RUN: Final = ("broker", "route", "snapshot", "fingerprint of the scenario")
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """The part of a stream that was sent, its routing, and the fingerprint of its scenario, if it is known."""
-
-    limit: int | None = None
-    turns: int | None = None
-    start_at: int = 0
-    snapshot: bool | None = None
-    route: str | None = None
-    fingerprint: str | None = None
-
-
 def verify_job(
-    job: Job, origin: str | Reader, expectation: Expectation, *, at_least_once: bool = False, examples: int = EXAMPLES
+    job: Job,
+    origin: str | Reader,
+    span: Span,
+    *,
+    fingerprint: str | None = None,
+    at_least_once: bool = False,
+    examples: int = EXAMPLES,
 ) -> Verdict:
-    """Compares the messages read with those that a run of the job would send. Raises SinkError, and UsageError if the
-    run has no end or none of the messages read is expected."""
-    limits = Limits(expectation.start_at, expectation.limit, expectation.turns)
+    """Compares the messages read with those that a run of the job would send; `fingerprint` is that of the scenario
+    that was sent, if it is known. Raises SinkError, and UsageError if the run has no end or none of the messages read
+    is expected."""
+    limits = limits_of(span)
     if job.stream.turns is None and limits.changes is None and limits.turns is None:
         raise UsageError(
             f"{job.scenario.file} has no end: say how much was sent, with --limit, --turns or --record of the run."
         )
-    if expectation.fingerprint not in (None, job.scenario.fingerprint):
+    if fingerprint not in (None, job.scenario.fingerprint):
         raise UsageError(
             f"{job.scenario.file} is not as it was for the run that --record is of: give the file and the --set and"
             " --start of that run."
@@ -69,8 +63,8 @@ def verify_job(
     try:
         spread = SPREAD if job.faults else 1
         sink = Comparison(origin, job.format, _keys(job), spread=spread, at_least_once=at_least_once, examples=examples)
-        job = job.addressed(route=expectation.route).starting(limits)
-        done = local_run(job, sink, limits=limits, snapshot=expectation.snapshot)()
+        job = job.addressed(route=span.route).starting(limits)
+        done = local_run(job, sink, limits=limits, snapshot=span.snapshot)()
     except (UsageError, SinkError):
         raise
     except SimulatorError as error:  # a run calls mistakes a failure once it has sent something
@@ -104,8 +98,8 @@ def _keys(job: Job) -> Mapping[str, Sequence[str]]:
     return {table.id.name: table.primary_key for table in job.stream.first_tables}
 
 
-def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Subject, Expectation]:
-    """A subject and an expectation completed from a run's record. Raises UsageError."""
+def recorded(path: Path, subject: Subject, span: Span) -> tuple[Subject, Span, str]:
+    """A subject and a span completed from a run's record, and the fingerprint of its scenario. Raises UsageError."""
     facts = _read(path)
     run = facts["run"]
     if run.get("--clock") == "wall":
@@ -117,13 +111,13 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
         ("-f", subject.format, facts["format"]),
         ("--source", subject.source, facts["source"]),
         ("--seed", subject.seed, facts["seed"]),
-        ("--route", expectation.route, run["route"] or "left out"),
-        ("--snapshot", None if expectation.snapshot is None else str(expectation.snapshot).lower(), run["snapshot"]),
+        ("--route", span.route, run["route"] or "left out"),
+        ("--snapshot", None if span.snapshot is None else str(span.snapshot).lower(), run["snapshot"]),
     ):
         same = str(said) == str(found) or (option == "--source" and str(found).startswith(f"{said}-"))
         if said is not None and not same:
             raise UsageError(f"{option} {said}: --record {path} is of a run with {option} {found}.")
-    if expectation.limit is not None or expectation.turns is not None or expectation.start_at:
+    if span.limit is not None or span.turns is not None or span.start_at:
         raise UsageError(f"--record {path} says what was sent: leave out --limit, --turns and --start-at.")
     if Path(str(subject.scenario)).stem != Path(facts["scenario"]).stem:
         raise UsageError(f"{subject.scenario}: --record {path} is of a run of {facts['scenario']}.")
@@ -132,8 +126,8 @@ def recorded(path: Path, subject: Subject, expectation: Expectation) -> tuple[Su
         raise UsageError(f"--faults {faults}: --record {path} is of a run with --faults {run.get('--faults', 'none')}.")
     subject = replace(subject, source=facts["source"], seed=facts["seed"], broker=run["broker"], faults=faults)
     first, stop = facts["first_turn"], facts["next_turn"]
-    route, fingerprint = run["route"] or None, run["fingerprint of the scenario"]
-    return subject, Expectation(None, stop - first, first, run["snapshot"] == "true", route, fingerprint)
+    span = Span(turns=stop - first, start_at=first, snapshot=run["snapshot"] == "true", route=run["route"] or None)
+    return subject, span, run["fingerprint of the scenario"]
 
 
 def _read(path: Path) -> dict[str, Any]:
