@@ -262,9 +262,9 @@ def write(
     begins = np.zeros(len(programs) + 1, dtype=np.int64)
     np.cumsum([len(program.pieces) for program in programs], out=begins[1:])
     offsets = np.zeros(count + 1, dtype=np.int32)
-    each = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
+    counts = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
     # a little more than the estimate: allocating again is slower than any work on the buffer
-    room = int(1.03 * (each @ np.array([program.bytes_each for program in programs]))) + 4096
+    room = int(1.03 * (counts @ np.array([program.bytes_each for program in programs]))) + 4096
     buffer = room_of(min(room, MOST_BYTES) + BLOCK)
     done = 0
     while True:

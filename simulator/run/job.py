@@ -44,17 +44,17 @@ SINGLE_MESSAGES = 1024
 
 @dataclass(frozen=True)
 class Partitions:
-    """Partition counts of topics: `each`, unless `named` has a count for the topic. Raises UsageError."""
+    """Partition counts of topics: `default`, unless `named` has a count for the topic. Raises UsageError."""
 
-    each: int = 1
+    default: int = 1
     named: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.each <= MOST_PARTITIONS:
-            raise UsageError(f"partitions is {self.each}: it is a whole number from 1 to {MOST_PARTITIONS}.")
+        if not 1 <= self.default <= MOST_PARTITIONS:
+            raise UsageError(f"partitions is {self.default}: it is a whole number from 1 to {MOST_PARTITIONS}.")
 
     def __call__(self, topic: str) -> int:
-        return self.named.get(topic, self.each)
+        return self.named.get(topic, self.default)
 
 
 @dataclass(frozen=True)
