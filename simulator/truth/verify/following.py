@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
+from simulator.carriers import storage
 from simulator.errors import SinkError, UsageError
 from simulator.run.pacing import parse_duration
 from simulator.stream.engine.block import Stream
@@ -281,7 +282,7 @@ class Follower:
             if batch.table.id != followed.table.id or not len(batch):
                 continue
             image = batch.full_before if batch.after is None else batch.after.__getitem__
-            values: list[pa.Array] = [image(i) for i in range(len(batch.table.columns))]
+            values: list[pa.Array] = [storage(image(i)) for i in range(len(batch.table.columns))]
             columns = list(batch.table.columns)
             if self._known is not None:
                 columns, values = self._known.rows(batch.table, values)
