@@ -26,6 +26,7 @@ from simulator.partial_dates import (
     split_us,
 )
 from simulator.sources import find
+from simulator.truth.verify.cells import hashes
 
 MYSQL: Final = find("mysql")
 
@@ -59,6 +60,7 @@ def test_columns_print_as_dates(typed: str, literals: list[str | None], values: 
     assert repr(array) == str(array) == printed
     assert str(array[0]) == str(values[0])
     assert pickle.loads(pickle.dumps(array)).equals(array)
+    assert (hashes([array]) == hashes([storage(array)])).all()
     # the column is one of the calendar in memory: nothing is copied
     assert storage(array).buffers()[1].address == array.buffers()[1].address
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import as_integers, cut_times
+from simulator.carriers import as_integers, cut_times, storage
 from simulator.errors import OptionError, did_you_mean
 from simulator.model import Column
 from simulator.sources.source import Source
@@ -211,6 +211,7 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def _hashes(array: pa.Array) -> Hashes:
+    array = storage(array)
     type = array.type
     if pa.types.is_dictionary(type):
         own = _hashes(array.dictionary)
