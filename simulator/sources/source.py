@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, decoded
-from simulator.carriers import numbers, storage_type, text_us, time_text
+from simulator.carriers import numbers, storage, storage_type, text_us, time_text
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources import find, portable
@@ -176,7 +176,7 @@ class Source(ABC):
         if pa.types.is_string(carrier) and (pa.types.is_timestamp(array_type) or pa.types.is_duration(array_type)):
             zone = "+00:00" if self.family(type) == "zoned" else ""
             return time_text(array, type.length or 0, zone=zone)
-        return decoded(array).cast(carrier)
+        return storage(decoded(array)).cast(storage_type(carrier)).cast(carrier)
 
     def unit_us(self, type: ColumnType) -> int:
         """The step between the values of a date or time type, in microseconds."""

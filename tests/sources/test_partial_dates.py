@@ -80,6 +80,14 @@ def test_numbers_print_as_dates(number: Partial, printed: str) -> None:
     assert number == int(number)
 
 
+def test_dates_of_a_column_that_becomes_one_of_dates_and_times() -> None:
+    dates = MYSQL.parse_values(["2024-02-29", None], MYSQL.parse_type("date"))
+    assert (
+        str(MYSQL.stored(dates, MYSQL.parse_type("datetime")))
+        == "<partial_dates[timestamp[us]]: 2024-02-29 00:00:00, None>"
+    )
+
+
 def test_a_date_before_christ_is_none_of_them() -> None:
     early = find("postgresql").parse_values(["0044-03-15 BC"], find("postgresql").parse_type("date"))
     assert early.type == pa.date32() != DATE
