@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from simulator.errors import UsageError
 from simulator.hunting.case import Case, read_case
@@ -21,6 +24,7 @@ from simulator.model import READ
 from simulator.run.job import job_of
 from simulator.truth.verify.cells import parse_tolerance
 
+Outcome = TypeVar("Outcome")
 # Called with the number of cases tried, and the failure that is being made smaller.
 Report = Callable[[int, Failure | None], None]
 
@@ -127,7 +131,8 @@ def search(
             return case, None
 
     with ThreadPoolExecutor(jobs) as pool:
-        for case, failure in _in_waves(pool, outcome, proposed, jobs):
+        in_order = partial(_in_order, pool, jobs)
+        for case, failure in in_order(outcome, proposed):
             tried += 1
             report(tried, failure)
             if failure is not None:
@@ -135,23 +140,23 @@ def search(
                 break
             if time.monotonic() > end:
                 break
-    if first is None:
-        return Found(None, None, "", tried, uncompared)
-    case, failure = first
-    end = max(end, time.monotonic() + 30 * minutes)
-    latest = [failure]
+        if first is None:
+            return Found(None, None, "", tried, uncompared)
+        case, failure = first
+        failures = {case: failure}
+        end = max(end, time.monotonic() + 30 * minutes)
 
-    def fails(smaller: Case) -> bool:
-        if time.monotonic() > end:
-            return False
-        own = try_case(smaller, consumer, tolerances)
-        if own is None or own.kind != failure.kind:
-            return False
-        latest[0] = own
-        return True
+        def fails(smaller: Case) -> bool:
+            if time.monotonic() > end:
+                return False
+            own = try_case(smaller, consumer, tolerances)
+            if own is None or own.kind != failure.kind:
+                return False
+            failures[smaller] = own
+            return True
 
-    smallest = shrink(case, fails)
-    return Found(smallest, latest[0], words_of(smallest, latest[0]), tried)
+        smallest = shrink(case, fails, in_order)
+    return Found(smallest, failures[smallest], words_of(smallest, failures[smallest]), tried)
 
 
 def _fitting(bases: Sequence[Case], faults: Sequence[str]) -> list[str]:
@@ -169,12 +174,13 @@ def _fitting(bases: Sequence[Case], faults: Sequence[str]) -> list[str]:
     return fitting
 
 
-def _in_waves(
-    pool: ThreadPoolExecutor,
-    outcome: Callable[[Case], tuple[Case, Failure | None]],
-    proposed: Iterator[Case],
-    size: int,
-) -> Iterator[tuple[Case, Failure | None]]:
-    """The outcomes in the order of the cases, so the first failure is the same however many run at once."""
-    while wave := list(islice(proposed, size)):
-        yield from pool.map(outcome, wave)
+def _in_order(
+    pool: ThreadPoolExecutor, jobs: int, function: Callable[[Case], Outcome], cases: Iterable[Case]
+) -> Iterator[Outcome]:
+    """The outcomes in the order of the cases, of which `jobs` run at once: so the first failure is the same however
+    many they are."""
+    waiting = iter(cases)
+    running = deque(pool.submit(function, case) for case in islice(waiting, jobs))
+    while running:
+        yield running.popleft().result()
+        running.extend(pool.submit(function, case) for case in islice(waiting, 1))

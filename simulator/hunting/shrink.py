@@ -14,39 +14,46 @@ from typing import Any, Final, TypeAlias, TypeVar
 from simulator.errors import SimulatorError
 from simulator.hunting.case import Case, yaml_of
 from simulator.hunting.history import history_of
-from simulator.hunting.rows import rows_of
+from simulator.hunting.rows import Identity, rows_of
 from simulator.run.scenario import load
 from simulator.sql import is_script
 
 Item = TypeVar("Item")
+# Maps a function over cases, in their order.
+InOrder: TypeAlias = Callable[[Callable[[Case], bool], Iterable[Case]], Iterable[bool]]
 # A path to a key or an entry of a scenario.
 Path: TypeAlias = tuple[str | int, ...]
 # Keys and entries below this depth stay.
 DEEPEST: Final = 8
-# Whether the consumer fails in a case as it did in the first.
-Fails: TypeAlias = Callable[[Case], bool]
+# Index of the first case in which the consumer fails as it did at first; None: in none of them.
+First: TypeAlias = Callable[[Iterable[Case]], int | None]
 
 
-def shrink(case: Case, fails: Fails) -> Case:
-    """The smallest case found. `fails` says no when the time is over."""
+def shrink(case: Case, fails: Callable[[Case], bool], in_order: InOrder = map) -> Case:
+    """The smallest case found. `fails` says whether the consumer still fails, and no when the time is over; `in_order`
+    maps it over cases, several at once if it likes."""
     known: dict[Case, bool] = {}
 
     def still(smaller: Case) -> bool:
         if smaller not in known:
-            known[smaller] = False
+            failed = False
             with suppress(SimulatorError):  # a scenario that lost too much is none
-                known[smaller] = fails(smaller)
+                failed = fails(smaller)
+            known[smaller] = failed
         return known[smaller]
+
+    def first(cases: Iterable[Case]) -> int | None:
+        return next((number for number, failed in enumerate(in_order(still, cases)) if failed), None)
 
     while True:
         before = case
         for step in (_plainer, _fewer_turns, _fewer_rows, _less_scenario):
-            case = step(case, still)
+            case = step(case, first)
         if case == before:
             return case
 
 
-def _plainer(case: Case, fails: Fails) -> Case:
+def _plainer(case: Case, first: First) -> Case:
     """No faults, one partition, stream order, no snapshot."""
     for plainer in (
         {"partitions": 1, "arrival": 0, "snapshot": False, "faults": "none"},
@@ -58,53 +65,51 @@ def _plainer(case: Case, fails: Fails) -> Case:
         {"partitions": 2},
     ):
         smaller = replace(case, **plainer)
-        if smaller != case and smaller.partitions <= case.partitions and fails(smaller):
+        if smaller != case and smaller.partitions <= case.partitions and first([smaller]) is not None:
             case = smaller
     return case
 
 
-def _fewer_turns(case: Case, fails: Fails) -> Case:
+def _fewer_turns(case: Case, first: First) -> Case:
     """Turns cut off at the end, then at the beginning, by halves, quarters … single turns."""
-    for first in (False, True):
+    for at_begin in (0, 1):
         step = case.turns // 2
         while step:
-            smaller = replace(case, turns=case.turns - step)
-            if first:
-                smaller = replace(smaller, first_turn=case.first_turn + step)
-            if smaller.turns > 0 and fails(smaller):
-                case = smaller
-                step = min(step, case.turns // 2)
-            else:
-                step //= 2
+            steps = [step >> halvings for halvings in range(step.bit_length())]
+            cut = [replace(case, turns=case.turns - n, first_turn=case.first_turn + n * at_begin) for n in steps]
+            if (number := first(cut)) is None:
+                break
+            case, step = cut[number], min(steps[number], cut[number].turns // 2)
     return case
 
 
-def _fewer_rows(case: Case, fails: Fails) -> Case:
+def _fewer_rows(case: Case, first: First) -> Case:
     """Changes of fewer rows; what an update of the key connects stays together."""
     groups = history_of(case).groups
     if not groups:
         return case
-    kept = minimal(groups, lambda some: fails(replace(case, rows=rows_of(some))))
-    return case if len(kept) == len(groups) and case.rows is not None else _with_rows(case, kept, fails)
+
+    def with_groups(some: Sequence[tuple[Identity, ...]]) -> Case:
+        return replace(case, rows=rows_of(some))
+
+    kept = minimal(groups, lambda parts: first(map(with_groups, parts)))
+    if len(kept) == len(groups) and (case.rows is not None or first([with_groups(kept)]) is None):
+        return case
+    return with_groups(kept)
 
 
-def _with_rows(case: Case, groups: Sequence[Any], fails: Fails) -> Case:
-    smaller = replace(case, rows=rows_of(groups))
-    return smaller if fails(smaller) else case
-
-
-def _less_scenario(case: Case, fails: Fails) -> Case:
+def _less_scenario(case: Case, first: First) -> Case:
     """A scenario of its own with fewer tables and columns; a script stays as it is."""
     if is_script(case.scenario):
         return case
     loaded, _ = load(case.loaded_from, case.source, settings=case.settings)
     data: Any = loaded.data  # type: ignore[union-attr]
     for depth in range(1, DEEPEST):
-        case, data = _less_at(depth, case, data, fails)
+        case, data = _less_at(depth, case, data, first)
     return case
 
 
-def _less_at(depth: int, case: Case, data: Any, fails: Fails) -> tuple[Case, Any]:
+def _less_at(depth: int, case: Case, data: Any, first: First) -> tuple[Case, Any]:
     """The case without the keys and entries at a depth that it can do without, and the scenario's data."""
     paths = list(_paths(data, depth))
 
@@ -114,7 +119,7 @@ def _less_at(depth: int, case: Case, data: Any, fails: Fails) -> tuple[Case, Any
     def with_own(scenario: Any) -> Case:
         return replace(case, scenario=yaml_of(scenario), settings=())
 
-    kept = minimal(paths, lambda some: fails(with_own(without(some))))
+    kept = minimal(paths, lambda parts: first(with_own(without(some)) for some in parts))
     return (case, data) if len(kept) == len(paths) else (with_own(without(kept)), without(kept))
 
 
@@ -137,18 +142,20 @@ def _entries(data: Any) -> Iterable[tuple[str | int, Any]]:
     return data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
 
 
-def minimal(items: Sequence[Item], fails: Callable[[Sequence[Item]], bool]) -> list[Item]:
+def minimal(items: Sequence[Item], first: Callable[[Iterable[Sequence[Item]]], int | None]) -> list[Item]:
     """A part of the items that still fails, and of which no single one can go: halves are left out first, then
-    quarters … (delta debugging). The items themselves are taken to fail."""
+    quarters … (delta debugging). `first` is the index of the first part that fails. The items themselves are taken to
+    fail."""
     kept, size = list(items), max(1, len(items) // 2)
     while True:
         position, removed = 0, False
-        while position < len(kept):
-            fewer = kept[:position] + kept[position + size :]
-            if fewer and fails(fewer):
-                kept, removed = fewer, True
-            else:
-                position += size
+        while size < len(kept):
+            starts = range(position, len(kept), size)
+            number = first(kept[:start] + kept[start + size :] for start in starts)
+            if number is None:
+                break
+            position, removed = starts[number], True
+            kept = kept[:position] + kept[position + size :]
         if size == 1 and not removed:
             return kept
         if not removed or size > len(kept):

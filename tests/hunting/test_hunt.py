@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,9 @@ import simulator
 from simulator.errors import UsageError
 from simulator.hunting.case import Case, read_case
 from simulator.hunting.cases import cases
+from simulator.hunting.consumer import PythonConsumer
 from simulator.hunting.history import arrivals, history_of
+from simulator.hunting.hunt import search
 from simulator.hunting.shrink import minimal
 from simulator.model import Message
 
@@ -138,12 +140,26 @@ def test_a_wrong_consumer_is_found_and_its_case_is_small(mistake: str, kind: str
 def test_what_remains_is_what_it_takes(wanted: set[int]) -> None:
     asked = []
 
-    def fails(some: Sequence[int]) -> bool:
-        asked.append(tuple(some))
-        return wanted <= {*some}
+    def first(parts: Iterable[Sequence[int]]) -> int | None:
+        for number, part in enumerate(parts):
+            asked.append(part)
+            if wanted <= {*part}:
+                return number
+        return None
 
-    assert minimal(range(10), fails) == sorted(wanted)
+    assert minimal(range(10), first) == sorted(wanted)
     assert len(asked) < 60
+
+
+def test_cases_that_run_at_once_change_nothing() -> None:
+    @dataclass(frozen=True)
+    class Concurrent(PythonConsumer):
+        concurrent: bool = field(default=True, init=False)
+
+    base = [Case(SMALL, "canal-json")]
+    one, four = (search(base, Concurrent(consumer("raises at a null")), minutes=60, jobs=jobs) for jobs in (1, 4))
+    assert one == four
+    assert not one.ok
 
 
 def test_partitions_run_ahead_of_each_other_each_in_its_order() -> None:

@@ -202,7 +202,7 @@ class Follower:
         return verdict
 
     def _cause(self, followed: Followed, turn: int) -> Any:
-        return Causes(self._stream, turn, followed.table.id, followed.comparer.key).cause
+        return Causes(self._stream, turn, followed.table.id, followed.comparer).cause
 
     def _at(self, followed: Followed, turn: int) -> tuple[Comparer, Side]:
         """The table's rows before a turn. Those of the end, if a schema change between has changed the columns."""

@@ -76,7 +76,7 @@ def _compared(
     verdicts = []
     for table, consumed in pairs:
         comparer = Comparer(table, consumed, stream.source, tolerances)
-        causes = Causes(stream, turn, table.id, comparer.key)
+        causes = Causes(stream, turn, table.id, comparer)
         verdicts.append(comparer.compare(causes.cause, examples))
         if not is_run_known:
             comparer.check_same_run(verdicts[-1])

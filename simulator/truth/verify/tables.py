@@ -175,6 +175,7 @@ class Comparer:
     ) -> None:
         """`mark`: a column of the consumer's that grows; `greatest` is its greatest value when the table was last
         read."""
+        self._wrong: Hashes = np.array([], dtype=np.uint64)  # keys of the wrong rows of the last verdict
         self.greatest: Any = None
         self._source, self._consumed, self._expected = source, consumed, expected
         by_name = {name.lower(): name for name in consumed.columns}
@@ -292,6 +293,14 @@ class Comparer:
         """Keys of the wrong rows by kind."""
         return _joined(wanted, came) if self.key else _counted(wanted.rows, came.rows)
 
+    def key_hashes(self, keys: Sequence[pa.Array]) -> Hashes:
+        """Hashes of rows' keys, from the columns of `key`."""
+        return hashes([self._both(number, array) for number, array in zip(self._key_positions, keys, strict=True)])
+
+    def are_wrong(self, keys: Hashes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tests whether the rows with these keys were wrong in the last verdict."""
+        return np.isin(keys, self._wrong)
+
     def verdict(
         self, wanted: Side, came: Side, cause: Cause, examples: int = EXAMPLES, known: Collection[int] = ()
     ) -> TableVerdict:
@@ -300,7 +309,9 @@ class Comparer:
             str(self._expected.id), self._consumed.name, len(wanted.keys), len(came.keys), skipped=self.skipped
         )
         chosen: dict[WrongRow, list[int]] = {}
-        for wrong, keys in self.wrong_keys(wanted, came).items():
+        wrong_keys = self.wrong_keys(wanted, came)
+        self._wrong = np.concatenate([*wrong_keys.values()])
+        for wrong, keys in wrong_keys.items():
             if known:
                 keys = keys[~np.isin(keys, np.array(list(known), dtype=np.uint64))]
             if len(keys):
