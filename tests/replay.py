@@ -115,7 +115,9 @@ class Replay:
         """A table becomes what the statement makes of it; a new column has its default in all rows."""
         old, new = change.before, change.after
         if change.kind is SchemaChangeKind.DROP_DATABASE:
-            for name in [name for name, table in self.tables.items() if table.id.database == change.database]:
+            # Oracle's user goes, not the database, and none of a scenario has a table
+            dropped = [n for n, t in self.tables.items() if t.id.database == change.database and not t.id.schema]
+            for name in dropped:
                 del self.tables[name], self.rows[name]
         if old is not None:
             del self.tables[old.id.name]

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from command import Command, summary
 from each import each
 
+import simulator
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.model import Message
@@ -24,8 +26,10 @@ from simulator.run.faults.spec import BY_NAME, KINDS, of_section, parse
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.run.resume import Resumed, rest
+from simulator.sinks.kafka.mock import MockCluster
 from simulator.sinks.ledger import Position
 from simulator.sinks.memory import MemorySink
+from simulator.truth.verify.opening import open_reader
 
 # Every fault of messages in JSON, with a restart in a thousand turns.
 ALL: Final = (
@@ -45,8 +49,6 @@ def contents(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Files of a run in one process."""
-    import simulator
-
     folder = tmp_path_factory.mktemp("faults") / "messages"
     simulator.publish("orders", FORMAT, f"file:{folder}?partitions=3", limit=2500, faults=RUN[-1])
     return contents(folder)
@@ -72,6 +74,33 @@ def test_resumed_runs_write_the_same_bytes(command: Command, tmp_path: Path, who
     assert contents(to) == whole
     error = command(*(each if each != RUN[-1] else "poison" for each in run), status=2).err
     assert "that run had --faults" in error
+
+
+def test_resumed_runs_send_the_same_messages(tmp_path: Path) -> None:
+    """To Kafka, whose partitions have keys and tombstones; a part ends where messages are late, and after a restart."""
+    cluster = MockCluster()
+    options: dict[str, Any] = {"faults": RUN[-1], "route": "key"}
+    for topic, limits in (("whole", [900]), ("parts", [137, 400, 401, 777, 900])):
+        cluster.create(topic)
+        for limit in limits:
+            resume = tmp_path / "position" if topic == "parts" else None
+            to = f"kafka://{cluster.servers}/{topic}?partitions=4"
+            simulator.publish("orders", FORMAT, to, limit=limit, resume=resume, **options)
+    whole, parts = (read(cluster.servers, topic) for topic in ("whole", "parts"))
+    assert parts == whole
+    assert sum(map(len, whole.values())) > len({pair for own in whole.values() for pair in own}) + 20
+    assert any(value is None for own in whole.values() for _, value in own)
+
+
+def read(servers: str, topic: str) -> dict[int, list[tuple[bytes | None, bytes | None]]]:
+    """Keys and values of each partition."""
+    with closing(open_reader(f"kafka://{servers}/{topic}")) as reader:
+        found: dict[int, list[tuple[bytes | None, bytes | None]]] = {}
+        for number in range(reader.partitions(topic)):
+            own = found.setdefault(number, [])
+            while (records := reader.take((topic, number), 5000)) is not None:
+                own += zip(*(records.column(name).to_pylist() for name in ("key", "value")), strict=True)
+        return found
 
 
 @pytest.mark.parametrize("scenario", ["lost-offset", "failed-connector"])
