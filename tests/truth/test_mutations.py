@@ -14,10 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
+from command import Command
 
 import simulator
 from simulator.model import Message
+from simulator.sinks.reading import HEADERS
 from simulator.truth.verify.findings import Finding, Verdict, Wrong
 
 MUTATIONS: Final = int(os.environ.get("CDCSIM_MUTATIONS", "90"))
@@ -157,6 +161,23 @@ def write(folder: Path, files: Files) -> None:
         (folder / f"example-{number}.jsonl").write_bytes(b"".join(line.value + b"\n" for line in lines))
 
 
+def write_parts(folder: Path, files: Files) -> None:
+    """Two files of Parquet for each partition, as tasks write them."""
+    for number, lines in enumerate(files):
+        place = folder / f"example-{number}"
+        place.mkdir(parents=True)
+        for part, own in enumerate((lines[: len(lines) // 3], lines[len(lines) // 3 :])):
+            messages = [line.message for line in own]
+            columns = {
+                "value": pa.array([line.value for line in own], pa.binary()),
+                "key": pa.array([message.key for message in messages], pa.binary()),
+                "tag": pa.array([message.tag for message in messages], pa.string()),
+                "timestamp": pa.array([message.timestamp_ms for message in messages], pa.timestamp("ms", "UTC")),
+                "headers": pa.array([list(message.headers) for message in messages], HEADERS),
+            }
+            parquet.write_table(pa.table(columns), place / f"part-{part}.parquet")
+
+
 def verdict_of(folder: Path, scenario: str, changes: int, **options: Any) -> Verdict:
     origin = f"file:{folder}?partitions={PARTITIONS}"
     return simulator.verify(
@@ -184,7 +205,7 @@ def mutated(files: Files, dice: random.Random) -> Iterator[Damage]:
 
 
 @pytest.mark.parametrize("scenario", ["bank"])
-def test_every_mutation_is_found_and_named(scenario: str, tmp_path: Path) -> None:
+def test_every_mutation_is_found_and_named(scenario: str, tmp_path: Path, command: Command) -> None:
     changes = MUTATIONS * 1000 if MUTATIONS > 200 else MUTATIONS * 450
     files = sent(scenario, changes)
     write(tmp_path / "untouched", files)
@@ -205,3 +226,13 @@ def test_every_mutation_is_found_and_named(scenario: str, tmp_path: Path) -> Non
     strange = [finding for finding in findings if finding.expected not in orders]
     # of a swap each of both messages may be told
     assert len(strange) <= sum("swap" in damage.name for damage in damages), "\n".join(map(str, strange))
+
+    # in parts of Parquet, and with what the run's record says instead of options
+    to, record, report = f"parquet:{tmp_path}/sent", tmp_path / "run.json", tmp_path / "report.json"
+    run = [scenario, "-f", "canal-json", "--record", record]
+    command("run", *run, "-q", "--limit", changes, "--route", "key", "--to", f"{to}?partitions={PARTITIONS}", status=0)
+    write_parts(tmp_path / "parts", files)
+    origin = f"parquet:{tmp_path}/parts?partitions={PARTITIONS}"
+    command("verify", *run, "--from", origin, "--report", report, status=1)
+    facts = json.loads(report.read_bytes())
+    assert facts["wrong"] == {wrong.value: count for wrong, count in verdict.counts.items()}
