@@ -7,7 +7,7 @@ from sqlglot import exp
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.compiler import scope_of
-from simulator.sql.expressions.defaults import default, refuse_digits
+from simulator.sql.expressions.defaults import check_expression, default
 from simulator.sql.expressions.scope import Source, compiled
 from simulator.sql.parse.trees import expression_tree
 from simulator.sql.store.rows import Data, Plan
@@ -27,7 +27,7 @@ def plan_of(data: Data, session: Session) -> Plan:
             plan.defaults[position] = default(field, scope)
         if field.generated is not None:
             tree = expression_tree(field.generated)
-            refuse_digits(tree, session)
+            check_expression(tree, session)
             column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
             counters = [f.name for f in definition.fields if f.auto and f.name.lower() in column_names]
             if counters and not session.server.mariadb:
@@ -38,7 +38,9 @@ def plan_of(data: Data, session: Session) -> Plan:
                 raise Unsupported("a generated column of an AUTO_INCREMENT column")
             plan.generated.append((position, compiled(tree, scope)))
     if session.server.checks:
-        plan.checks = [(name, compiled(expression_tree(text), scope)) for name, text in definition.checks]
+        for name, text in definition.checks:
+            check_expression(tree := expression_tree(text), session)
+            plan.checks.append((name, compiled(tree, scope)))
     plan.triggers = [(trigger, None) for trigger in session.objects.triggers if trigger.table == definition.id]
     return plan
 

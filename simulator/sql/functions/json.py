@@ -353,7 +353,6 @@ JSON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "json_insert": json_change("json_insert", insert=True, replace=False),
     "json_keys": strict(json_keys),
     "json_length": strict(json_length),
-    "json_merge": strict(json_merge_preserve),
     "json_merge_patch": strict(json_merge_patch),
     "json_merge_preserve": strict(json_merge_preserve),
     "json_object": json_object,

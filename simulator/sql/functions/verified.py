@@ -21,7 +21,7 @@ from simulator.sql.values.temporal import Temporal
 
 # The fewest and most arguments of functions that take any number here.
 COUNTS: Final[Mapping[str, tuple[int, int]]] = {
-    **dict.fromkeys(("concat_ws", "elt", "field", "greatest", "json_extract", "json_merge", "least"), (2, 999)),
+    **dict.fromkeys(("concat_ws", "elt", "field", "greatest", "json_extract", "least"), (2, 999)),
     **dict.fromkeys(("json_merge_patch", "json_merge_preserve", "json_remove"), (2, 999)),
     **dict.fromkeys(("json_array_append", "json_array_insert", "json_contains_path", "json_insert"), (3, 999)),
     **dict.fromkeys(("json_replace", "json_set"), (3, 999)),
@@ -84,6 +84,7 @@ KINDS: Final[Mapping[str, Callable[[Any], object]]] = {
     "key": lambda value: _is_text(value) or _is_int(value),
     "member": lambda value: not isinstance(value, JsonText | Raw | Bits),
     "number": _is_number,
+    "period": lambda value: _is_int(value) and value > 0 and 1 <= value % 100 <= 12,
     "place": lambda value: _is_int(value) and 0 <= value <= 30,
     "positive": lambda value: _is_int(value) and value > 0,
     "printable": _is_printable,
