@@ -24,7 +24,8 @@ def unified_branches(name: str, nodes: Sequence[Any], parts: Sequence[Compiled],
         raise Unsupported(f"{name.upper()} of a time and a date")
     if "bytes" in kinds and kinds - {"bytes", "text", "null"}:
         raise Unsupported(f"{name.upper()} of bytes and a value of another kind")
-    if kinds & {"float", "double"} and kinds & {"text", "bytes", "json"}:
+    single = "float" in kinds and (len(kinds) > 1 or scope.session.server.id == "mysql-5.7")
+    if single or ("double" in kinds and kinds & {"text", "bytes", "json"}):
         raise Unsupported(f"{name.upper()} of a floating-point number and a value of another kind")
     target = unified(types)
     if target is None:

@@ -150,6 +150,10 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         if name in ("lpad", "rpad") and session.server.mariadb:
             raise Unsupported(f"{name.upper()}() without a third argument")
         raise SqlError(1582, typed)
+    if name in ("round", "truncate", "format") and not all(
+        isinstance(digits.unnest(), exp.Literal | exp.Neg) for digits in arguments[1:]
+    ):
+        raise Unsupported(f"{name}() with digits that are no literal")
     if name.startswith("json_"):
         refuse_years(arguments, scope)
     if name in ("json_array", "json_object"):

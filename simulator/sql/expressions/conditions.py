@@ -21,7 +21,7 @@ from simulator.sql.expressions.scope import Scope, collation_of, compiled, const
 from simulator.sql.functions.texts import pattern_of
 from simulator.sql.values import comparison
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import NUMBER, Label, Raw, is_number, number_of, text_of, truth_of
+from simulator.sql.values.kinds import NUMBER, Bits, Label, Raw, is_number, number_of, text_of, truth_of
 from simulator.sql.values.temporal import Temporal
 
 
@@ -281,13 +281,15 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     collation = collation_of(scope, node.this, node.expression)
     _check_constants(scope, node.this, node.expression, like=True)
 
-    column = scope.field(node.this)
+    dated = scope.field(node.this) is not None and isinstance(node.expression, exp.Literal)
     negated = bool(node.args.get("negate"))
 
     def test(env: Any) -> Any:
         text, wanted = value(env), pattern(env)
-        if isinstance(wanted, Temporal) or (isinstance(text, Temporal) and (column is None or type(wanted) is not str)):
+        if isinstance(wanted, Temporal) or (isinstance(text, Temporal) and not dated):
             raise Unsupported("this date or time in LIKE")
+        if isinstance(text, Bits) or isinstance(wanted, Bits):
+            raise Unsupported("LIKE of a BIT value")
         matches = comparison.like(text, wanted, escape, collation)
         return None if matches is None else matches is not negated
 
@@ -303,8 +305,8 @@ def make_regexp(node: Any, scope: Scope) -> Compiled:
         text, expression = value(env), pattern(env)
         if text is None or expression is None:
             return None
-        if isinstance(text, bytes) or isinstance(expression, bytes):
-            raise Unsupported("REGEXP of bytes")
+        if not isinstance(text, str) or not isinstance(expression, str):
+            raise Unsupported("REGEXP of a value that is no text")
         return (pattern_of(session, expression, flags).search(text_of(text)) is None) is negated
 
     return test
