@@ -299,7 +299,7 @@ def make_like(node: Any, scope: Scope) -> Compiled:
 def make_regexp(node: Any, scope: Scope) -> Compiled:
     value, pattern, session = compiled(node.this, scope), compiled(node.expression, scope), scope.session
     negated = bool(node.args.get("negate"))
-    flags = "c" if collation_of(scope, node.this, node.expression).endswith("_bin") else "i"
+    ignores_case = not collation_of(scope, node.this, node.expression).endswith("_bin")
 
     def test(env: Any) -> Any:
         text, expression = value(env), pattern(env)
@@ -307,7 +307,7 @@ def make_regexp(node: Any, scope: Scope) -> Compiled:
             return None
         if not isinstance(text, str) or not isinstance(expression, str):
             raise Unsupported("REGEXP of a value that is no text")
-        return (pattern_of(session, expression, flags).search(text_of(text)) is None) is negated
+        return (pattern_of(session, expression, ignores_case).search(text_of(text)) is None) is negated
 
     return test
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from simulator.partial_dates import ZERO_DAY, date_parts, is_partial
+from simulator.partial_dates import date_parts, is_partial
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.dates import (
     SECOND_US,
     datetime_of,
     day_of_year,
     first_day,
-    time_us,
     week_and_year,
     weekday,
 )
@@ -39,14 +38,6 @@ def month_name(datetime: Temporal) -> str | None:
 def date_format(session: Any, value: Any, format: Any) -> Any:
     datetime = datetime_of(session, value)
     return None if datetime is None else _formatted(datetime, text_of(format), abs(datetime.us) // 3_600_000_000)
-
-
-def time_format(session: Any, value: Any, format: Any) -> Any:
-    us = time_us(value)
-    if us is None:
-        return None
-    text = _formatted(Temporal("datetime", ZERO_DAY, abs(us)), text_of(format), abs(us) // 3_600_000_000)
-    return ("-" if us < 0 else "") + text
 
 
 def _formatted(datetime: Temporal, format: str, hours: int) -> str:

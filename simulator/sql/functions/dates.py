@@ -211,30 +211,26 @@ def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
     return sign * (months // _UNIT_MONTHS[unit])
 
 
-def added_time(sign: int) -> Function:
-    """ADDTIME and SUBTIME, of a time or a datetime."""
-
-    def call(session: Any, value: Any, by: Any) -> Any:
-        added = temporal.parse_time(text_of(by))
-        if added is None:
+def addtime(session: Any, value: Any, by: Any) -> Any:
+    """ADDTIME of a time or a datetime."""
+    added = temporal.parse_time(text_of(by))
+    if added is None:
+        return None
+    text = text_of(value)
+    is_time = value.kind == "time" if isinstance(value, Temporal) else not re.match(r"\s*\d+[-/.]\d+[-/.]\d", text)
+    if is_time:
+        time = temporal.parse_time(text)
+        if time is None:
             return None
-        text = text_of(value)
-        is_time = value.kind == "time" if isinstance(value, Temporal) else not re.match(r"\s*\d+[-/.]\d+[-/.]\d", text)
-        if is_time:
-            time = temporal.parse_time(text)
-            if time is None:
-                return None
-            us = max(-MAX_TIME_US, min(MAX_TIME_US, time[0] + sign * added[0]))
-            result = Temporal("time", 0, us, 6 if (time[1] or added[1]) else 0)
-        else:
-            datetime = datetime_of(session, value)
-            if datetime is None:
-                return None
-            us = temporal.us_of(Temporal("datetime", datetime.day, datetime.us)) + sign * added[0]
-            result = temporal.of_us(us, 6 if (datetime.digits or added[1]) else 0)
-        return result if isinstance(value, Temporal) else result.text()
-
-    return strict(call)
+        us = max(-MAX_TIME_US, min(MAX_TIME_US, time[0] + added[0]))
+        result = Temporal("time", 0, us, 6 if (time[1] or added[1]) else 0)
+    else:
+        datetime = datetime_of(session, value)
+        if datetime is None:
+            return None
+        us = temporal.us_of(Temporal("datetime", datetime.day, datetime.us)) + added[0]
+        result = temporal.of_us(us, 6 if (datetime.digits or added[1]) else 0)
+    return result if isinstance(value, Temporal) else result.text()
 
 
 def timediff(session: Any, a: Any, b: Any) -> Any:
@@ -285,22 +281,9 @@ def makedate(session: Any, year: Any, day: Any) -> Any:
     return Temporal("date", carrier) if carrier <= temporal.LAST_DAY else None
 
 
-def maketime(session: Any, hour: Any, minute: Any, second: Any) -> Any:
-    hours, minutes, seconds = integer_of(hour), integer_of(minute), number_of(second)
-    if not 0 <= minutes < 60 or not 0 <= seconds < 60:
-        return None
-    digits = _fraction_digits(seconds)
-    us = (abs(hours) * 3600 + minutes * 60) * SECOND_US + int(Decimal(str(seconds)) * SECOND_US)
-    return Temporal("time", 0, min(MAX_TIME_US, us) * (-1 if hours < 0 else 1), digits)
-
-
 def period_add(session: Any, period: Any, months: Any) -> int:
     total = _months_of(integer_of(period)) + integer_of(months)
     return total // 12 * 100 + total % 12 + 1
-
-
-def period_diff(session: Any, a: Any, b: Any) -> int:
-    return _months_of(integer_of(a)) - _months_of(integer_of(b))
 
 
 def _months_of(period: int) -> int:

@@ -161,13 +161,6 @@ def _unquoted_text(value: Document) -> str:
     return value.text().strip('"') if isinstance(value.value, Temporal | bytes) else value.text()
 
 
-def json_value(session: Any, value: Any, path: Any) -> Any:
-    result = json_paths.find(document(session, value, "json_value"), parsed_path(path))
-    if result is MISSING or result is None or (session.server.mariadb and isinstance(result, list | dict)):
-        return None
-    return json_unquote(session, session.as_document(result))
-
-
 def json_contains(session: Any, target: Any, candidate: Any, path: Any = MISSING) -> Any:
     target_value = document(session, target, "json_contains", 1)
     candidate_value = document(session, candidate, "json_contains", 2)
@@ -203,14 +196,6 @@ def json_equal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def json_overlaps(session: Any, a: Any, b: Any) -> int:
-    first, second = document(session, a, "json_overlaps", 1), document(session, b, "json_overlaps", 2)
-    if isinstance(first, dict) and isinstance(second, dict):
-        return int(any(key in second and json_equal(first[key], second[key]) for key in first))
-    lists = [operand if isinstance(operand, list) else [operand] for operand in (first, second)]
-    return int(any(json_equal(x, y) for x in lists[0] for y in lists[1]))
-
-
 def member_of(session: Any, value: Any, array: Any) -> int:
     items = document(session, array, "member of", 2)
     member = as_json(session, value)
@@ -230,30 +215,17 @@ def _one_or_all(way: Any, function: str) -> str:
     return word
 
 
-def _value_at(session: Any, value: Any, path: Any, function: str) -> Any:
-    inner = document(session, value, function)
-    return inner if path is MISSING else json_paths.find(inner, parsed_path(path))
+def json_length(session: Any, value: Any) -> int:
+    inner = document(session, value, "json_length")
+    return len(inner) if isinstance(inner, list | dict) else 1
 
 
-def json_length(session: Any, value: Any, path: Any = MISSING) -> Any:
-    inner = _value_at(session, value, path, "json_length")
-    return None if inner is MISSING else len(inner) if isinstance(inner, list | dict) else 1
-
-
-def json_keys(session: Any, value: Any, path: Any = MISSING) -> Any:
-    inner = _value_at(session, value, path, "json_keys")
+def json_keys(session: Any, value: Any) -> Any:
+    inner = document(session, value, "json_keys")
     if not isinstance(inner, dict):
         return None
     keys = list(inner) if session.server.mariadb else sorted(inner, key=documents.key_order)
     return session.as_document(keys)
-
-
-def json_depth(session: Any, value: Any) -> int:
-    def depth(inner: Any) -> int:
-        items = inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ()
-        return 1 + max(map(depth, items), default=0)
-
-    return depth(document(session, value, "json_depth"))
 
 
 def json_type(session: Any, value: Any) -> str:
@@ -348,7 +320,6 @@ JSON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "json_array_insert": json_array_insert,
     "json_contains": strict(json_contains),
     "json_contains_path": strict(json_contains_path),
-    "json_depth": strict(json_depth),
     "json_extract": strict(json_extract),
     "json_insert": json_change("json_insert", insert=True, replace=False),
     "json_keys": strict(json_keys),
@@ -356,7 +327,6 @@ JSON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "json_merge_patch": strict(json_merge_patch),
     "json_merge_preserve": strict(json_merge_preserve),
     "json_object": json_object,
-    "json_overlaps": strict(json_overlaps),
     "json_quote": strict(json_quote),
     "json_remove": strict(json_remove),
     "json_replace": json_change("json_replace", insert=False, replace=True),
@@ -365,6 +335,5 @@ JSON_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "json_type": strict(json_type),
     "json_unquote": strict(json_unquote),
     "json_valid": strict(json_valid),
-    "json_value": strict(json_value),
     "member of": strict(member_of),
 }

@@ -127,15 +127,11 @@ def in_base(number: int, base: int) -> str:
             return out
 
 
-def formatted(session: Any, value: Any, digits: Any, locale: Any = "en_US") -> str:
+def formatted(session: Any, value: Any, digits: Any) -> str:
     """FORMAT(1234.5, 2) is 1,234.50."""
-    decimals = max(0, min(30, integer_of(digits)))
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    text = f"{exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=CONTEXT):,f}"
-    if text_of(locale).lower() in ("de_de", "es_es", "it_it", "nl_nl", "id_id", "tr_tr", "da_dk", "pt_br"):
-        text = text.translate({ord(","): ".", ord("."): ","})
-    return text
+    return f"{exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=CONTEXT):,f}"
 
 
 def extreme(sign: int) -> Function:

@@ -186,21 +186,6 @@ def from_base64(session: Any, value: Any) -> Any:
         return None
 
 
-def soundex(session: Any, value: Any) -> str:
-    codes = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "01230120022455012623010202", strict=True))
-    letters = [c for c in text_of(value).upper() if c.isalpha()]
-    if not letters:
-        return ""
-    out, last = letters[0], codes.get(letters[0], "0")
-    for letter in letters[1:]:
-        code = codes.get(letter, "0")
-        if code != last and code != "0":
-            out += code
-        if letter not in "HW":
-            last = code
-    return out.ljust(4, "0")
-
-
 def _uuid_parts(value: Any, function: str) -> tuple[str, ...]:
     match = _UUID.fullmatch(text_of(value))
     if match is None:
@@ -222,22 +207,14 @@ def bin_to_uuid(session: Any, value: Any, swap: Any = 0) -> str:
     return f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
 
-def is_uuid(session: Any, value: Any) -> int:
-    return int(_UUID.fullmatch(text_of(value)) is not None)
-
-
 # ------------------------------------------------------------------------------------------------- regular expressions
 
 
-def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
+def pattern_of(session: Any, pattern: Any, ignores_case: bool | None = None) -> re.Pattern[str]:
     """A pattern of ICU or PCRE as a Python pattern. Raises Unsupported if Python has no equivalent."""
-    letters = text_of(flags)
-    ignores_case = not str(session.connection.collation).endswith("_bin")
-    for letter in letters:
-        ignores_case = {"c": False, "i": True}.get(letter, ignores_case)
+    if ignores_case is None:
+        ignores_case = not str(session.connection.collation).endswith("_bin")
     options = re.IGNORECASE if ignores_case else re.RegexFlag(0)
-    options |= re.MULTILINE if "m" in letters else re.RegexFlag(0)
-    options |= re.DOTALL if "n" in letters else re.RegexFlag(0)
     return _compiled(text_of(pattern), options, session.server.id)
 
 
@@ -263,43 +240,14 @@ _CLASSES: Final = {
 }  # fmt: skip
 
 
-def regexp_like(session: Any, value: Any, pattern: Any, flags: Any = "") -> int:
-    return int(pattern_of(session, pattern, flags).search(text_of(value)) is not None)
+def regexp_like(session: Any, value: Any, pattern: Any) -> int:
+    return int(pattern_of(session, pattern).search(text_of(value)) is not None)
 
 
-def _nth(session: Any, value: Any, pattern: Any, position: Any, occurrence: Any, flags: Any) -> re.Match[str] | None:
-    matches = pattern_of(session, pattern, flags).finditer(text_of(value), integer_of(position) - 1)
-    return next((match for number, match in enumerate(matches, 1) if number == max(1, integer_of(occurrence))), None)
-
-
-def regexp_substr(
-    session: Any, value: Any, pattern: Any, position: Any = 1, occurrence: Any = 1, flags: Any = ""
-) -> Any:
-    match = _nth(session, value, pattern, position, occurrence, flags)
-    return match[0] if match else "" if session.server.mariadb else None
-
-
-def regexp_instr(
-    session: Any, value: Any, pattern: Any, position: Any = 1, occurrence: Any = 1, end: Any = 0, flags: Any = ""
-) -> int:
-    match = _nth(session, value, pattern, position, occurrence, flags)
-    return 0 if match is None else (match.end() if integer_of(end) else match.start()) + 1
-
-
-def regexp_replace(
-    session: Any, value: Any, pattern: Any, new: Any, position: Any = 1, occurrence: Any = 0, flags: Any = ""
-) -> str:
-    text, first, nth = text_of(value), integer_of(position) - 1, integer_of(occurrence)
+def regexp_replace(session: Any, value: Any, pattern: Any, new: Any) -> str:
     template = text_of(new)
     template = template if session.server.mariadb else re.sub(r"\$(\d)", r"\\\1", template)
-    number = 0
-
-    def swapped(match: re.Match[str]) -> str:
-        nonlocal number
-        number += 1
-        return match.expand(template) if nth in (0, number) else match[0]
-
-    return text[:first] + pattern_of(session, pattern, flags).sub(swapped, text[first:])
+    return pattern_of(session, pattern).sub(template, text_of(value))
 
 
 def in_charset(value: Any, charset: str) -> Any:

@@ -30,8 +30,8 @@ COUNTS: Final[Mapping[str, tuple[int, int]]] = {
 }  # fmt: skip
 # Functions that return NULL for arguments without one.
 _NULLABLE: Final = frozenset((
-    "acos", "any_value", "asin", "coalesce", "database", "elt", "greatest", "if", "least", "lpad", "nullif",
-    "regexp_substr", "rpad", "sqrt", "str_to_date",
+    "any_value", "coalesce", "database", "elt", "greatest", "if", "least", "lpad", "nullif", "rpad", "sqrt",
+    "str_to_date",
 ))  # fmt: skip
 _FIRST_DAY: Final = 366
 # A text with a time and no date.
