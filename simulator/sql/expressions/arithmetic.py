@@ -39,7 +39,7 @@ _INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
 _UNSIGNED: Final = ("bit", "year")
 
 
-def _is_unsigned(node: Any, scope: Scope) -> bool:
+def is_unsigned(node: Any, scope: Scope) -> bool:
     """Whether a column or a cast has an integer without a sign."""
     if isinstance(node, exp.Cast):
         return node.to.this in (exp.DataType.Type.UBIGINT, exp.DataType.Type.UINT)
@@ -61,9 +61,9 @@ def make_arithmetic(
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         text = node.sql("mysql")
         session = scope.session
-        unsigned = any(_is_unsigned(operand.unnest(), scope) for operand in (node.left, node.right))
+        unsigned = any(is_unsigned(operand.unnest(), scope) for operand in (node.left, node.right))
         operands = node.walk(prune=lambda operand: isinstance(operand, exp.Query))
-        nested = any(_is_unsigned(operand, scope) for operand in operands)
+        nested = any(is_unsigned(operand, scope) for operand in operands)
         keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.connection.modes
 
         def calculate(env: Any) -> Any:

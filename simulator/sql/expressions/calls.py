@@ -144,6 +144,8 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     try:
         signature(call).bind(session, *parts)
     except TypeError:
+        if len(parts) > len(facts_of(name).takes) > 0:  # which servers may take
+            raise Unsupported(f"{name}() with {len(parts)} arguments") from None
         raise SqlError(1582, typed) from None
     fewest, most = COUNTS.get(name, (0, len(parts)))
     if not fewest <= len(parts) <= most:
@@ -254,6 +256,8 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
         def stamped(env: Any) -> Any:
             value, *times = values = [part(env) for part in parts]
             check_arguments(session, name, values)
+            if isinstance(value, str) and not isinstance(arguments[0], exp.Literal):
+                raise Unsupported("timestamp() of a text that is no literal")
             if times:
                 return dates.timestamp(session, value, times[0])
             return None if value is None else casts.dated(value)

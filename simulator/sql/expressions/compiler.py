@@ -54,7 +54,18 @@ from simulator.sql.expressions.conditions import (
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant, literal_value
 from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
-from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of, latin1, text_of
+from simulator.sql.values.kinds import (
+    CONTEXT,
+    Bits,
+    Blob,
+    FixedDouble,
+    JsonText,
+    Raw,
+    Single,
+    bytes_of,
+    latin1,
+    text_of,
+)
 
 # A decimal has at most 65 digits.
 _MAX_DECIMAL: Final = Decimal(10**65 - 1)
@@ -177,7 +188,7 @@ def _collate(node: Any, scope: Scope) -> Compiled:
 
     def read(env: Any) -> Any:
         value = inner(env)
-        if isinstance(value, bytes):
+        if isinstance(value, bytes | Bits):
             raise Unsupported("COLLATE of bytes")
         return value if value is None or type(value) is str else text_of(value)
 

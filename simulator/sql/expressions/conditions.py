@@ -14,7 +14,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions.arithmetic import checked_number
+from simulator.sql.expressions.arithmetic import checked_number, is_unsigned
 from simulator.sql.expressions.branches import unified_branches
 from simulator.sql.expressions.calls import rows_of_query
 from simulator.sql.expressions.scope import Scope, collation_of, compiled, constant, literal_value
@@ -224,6 +224,7 @@ def make_between(node: Any, scope: Scope) -> Compiled:
     value, low, high = (compiled(node.args[name], scope) for name in ("this", "low", "high"))
     if isinstance(node.args["low"], exp.Null) or isinstance(node.args["high"], exp.Null):
         raise Unsupported("BETWEEN NULL")
+    unsigned = any(is_unsigned(node.args[name], scope) for name in ("this", "low", "high"))
     collation = collation_of(scope, node.this, node.args["low"], node.args["high"])
     _check_constants(scope, node.this, node.args["low"], node.args["high"])
     session = scope.session
@@ -233,6 +234,8 @@ def make_between(node: Any, scope: Scope) -> Compiled:
         values = tested, low(env), high(env)
         if _check_kinds(*values) in ("ns", "st"):
             raise Unsupported("BETWEEN of texts and numbers or times")
+        if unsigned and any(isinstance(value, int | float | Decimal) and value < 0 for value in values):
+            raise Unsupported("BETWEEN of a number without a sign and negative ones")
         above = _compare(tested, low(env), collation, session)
         below = _compare(tested, high(env), collation, session)
         if (above is not None and above < 0) or (below is not None and below > 0):
