@@ -1,4 +1,4 @@
-"""DATE_FORMAT, TIME_FORMAT and STR_TO_DATE: dates and times as text by a format, and back."""
+"""DATE_FORMAT and STR_TO_DATE: dates and times as text by a format, and back."""
 
 from __future__ import annotations
 
