@@ -91,8 +91,9 @@ def float_(array: pa.Array, type: ColumnType) -> pa.Array:
     return java.float_text(array) if pa.types.is_float32(array.type) else java.double_text(array)
 
 
-def bit(array: pa.Array, type: ColumnType) -> pa.Array:
-    """The bits as an unsigned number: `5` for b'101'."""
+def number(array: pa.Array, type: ColumnType) -> pa.Array:
+    """The number that the log holds: the bits of a BIT (`5` for b'101'), the label of an ENUM from 1 (`0` is the error
+    value), the members of a SET (`3` is the first and the second)."""
     return pc.cast(array, pa.string())
 
 
@@ -293,20 +294,10 @@ def _clock(array: pa.Array) -> tuple[pa.Array, Ints]:
 # ------------------------------------------------------------------------------------------------ texts and bytes
 
 
-def enum_index(array: pa.Array, type: ColumnType) -> pa.Array:
-    """The number of the label, from 1; `0` for the error value."""
-    return pc.cast(array, pa.string())
-
-
 def enum_label(array: pa.Array, type: ColumnType) -> pa.Array:
     """The label; the error value is empty."""
     values, nulls = whole_numbers(array)
     return looked_up(["", *type.labels], values, nulls)
-
-
-def set_mask(array: pa.Array, type: ColumnType) -> pa.Array:
-    """The members as an unsigned bit mask: `3` is the first and the second."""
-    return pc.cast(array, pa.string())
 
 
 def set_labels(array: pa.Array, type: ColumnType) -> pa.Array:

@@ -21,7 +21,8 @@ def digits(array: pa.Array, type: ColumnType) -> Piece:
 
 # Native equivalent of each text function.
 PIECES: Final[Mapping[Any, Callable[..., Piece]]] = {
-    **dict.fromkeys((mysql.integer, mysql.bit, mysql.enum_index, mysql.set_mask), digits),
+    mysql.integer: digits,
+    mysql.number: digits,
     decimals.decimal_plain: lambda array, type: decimals.decimal_piece(array, grouped=False),
     decimals.decimal_groups: lambda array, type: decimals.decimal_piece(array, grouped=True),
     mysql.date: lambda array, type: mysql.date_piece(array),

@@ -19,7 +19,7 @@ from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, as_integers, 
 from simulator.model import ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import nulls_of, split_moments
+from simulator.text.fixed_width import distinct_text, nulls_of, split_moments
 from simulator.text.template import join
 
 Ints = npt.NDArray[np.int64]
@@ -75,9 +75,7 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
 
 def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     """Texts made one by one, once for each distinct value; times are passed as numbers."""
-    coded = array.dictionary_encode()
-    texts = [None if value is None else text(value) for value in as_integers(coded.dictionary).to_pylist()]
-    return pa.array(texts, pa.string()).take(coded.indices)
+    return distinct_text(as_integers(array), text)
 
 
 def _with_rare(

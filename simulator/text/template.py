@@ -158,10 +158,8 @@ def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Ar
     parts = merged(pieces)
     if not parts:
         return repeat("", count).cast(type)
-    if len(parts) == 1 and (is_text(parts[0]) or (count < FEW and isinstance(parts[0], pa.Array))):
-        column = column_of(parts[0], count)
-        return column if column.type == type else column.cast(type)
-    if compiled():
+    simple = len(parts) == 1 and (is_text(parts[0]) or (count < FEW and isinstance(parts[0], pa.Array)))
+    if compiled() and not simple:
         return write([program_of(parts)], count, nulls=nulls_of(parts), type=type)
     if len(parts) == 1:
         column = column_of(parts[0], count)

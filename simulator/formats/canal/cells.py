@@ -25,7 +25,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,
     "decimal": decimal_text.decimal_groups,
     "float": binlog_text.float_,
-    "bit": binlog_text.bit,
+    "bit": binlog_text.number,
     "date": binlog_text.date,
     "datetime": binlog_text.datetime_fixed,
     "time": binlog_text.time_fixed,
@@ -33,8 +33,8 @@ TEXT: Final[Mapping[str, Any]] = {
     "text": binlog_text.text,
     "binary": binlog_text.latin1_bytes,
     "json": binlog_text.text,
-    "enum": binlog_text.enum_index,
-    "set": binlog_text.set_mask,
+    "enum": binlog_text.number,
+    "set": binlog_text.number,
     "geometry": binlog_text.latin1_bytes,
 }
 ESCAPED: Final = frozenset({"text", "binary", "json", "geometry"})

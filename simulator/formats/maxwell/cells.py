@@ -56,7 +56,7 @@ def cell(column: Column, settings: Settings[MaxwellOptions], *, bootstrap: bool 
         case "bit":
             if (type.length or 1) <= 32:
                 return Cell(lambda array: array.cast(pa.uint32()).view(pa.int32()).cast(pa.string()), quoted=False)
-            return rendered(mysql_text.bit, type, quoted=False)
+            return rendered(mysql_text.number, type, quoted=False)
         case "year":
             return Cell(lambda array: years(array).cast(pa.string()), quoted=False)
         case "date" if bootstrap:

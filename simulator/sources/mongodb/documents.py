@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Delta, changed_rows
 from simulator.model import Absent, Column, Table
+from simulator.sources.json_tree import quoted, write
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shapes import can_be_named, shape_of
 from simulator.sources.mongodb.values import extended_text
@@ -42,7 +43,7 @@ class Spelling:
     leaf: bson.Leaf = bson.extended
     comma: str = ", "
     colon: str = ": "
-    key: Callable[[str], str] = bson.quoted
+    key: Callable[[str], str] = quoted
 
 
 EXTENDED: Final = Spelling()
@@ -239,7 +240,7 @@ def _differing(
             spelling.key(path)
             + spelling.colon
             + (
-                bson.write(value, spelling.leaf, comma=spelling.comma, colon=spelling.colon, key=spelling.key)
+                write(value, spelling.leaf, comma=spelling.comma, colon=spelling.colon, key=spelling.key)
                 if isinstance(value, dict | list)
                 else spelling.leaf(value)
             )

@@ -26,6 +26,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from simulator.errors import short
+from simulator.sources.json_tree import quoted, write
 
 Value: TypeAlias = Any
 Leaf: TypeAlias = Callable[[Value], str]
@@ -285,27 +286,6 @@ def dumps(value: Value) -> str:
 def normalise(text: str) -> str:
     """Extended JSON in any spelling as the text that travels. Raises ValueError."""
     return dumps(loads(text))
-
-
-def write(
-    value: Value, leaf: Leaf, *, comma: str = ", ", colon: str = ": ", key: Callable[[str], str] | None = None
-) -> str:
-    """A tree as text: `leaf` writes what is neither document nor array, `key` a field's name with its quotes."""
-    key = key or quoted
-
-    def one(value: Value) -> str:
-        if isinstance(value, dict):
-            return "{" + comma.join(key(name) + colon + one(inner) for name, inner in value.items()) + "}"
-        if isinstance(value, list):
-            return "[" + comma.join(map(one, value)) + "]"
-        return leaf(value)
-
-    return one(value)
-
-
-def quoted(text: str) -> str:
-    """A JSON string with as few escapes as JSON wants."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def extended(value: Value) -> str:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, ColumnType
+from simulator.sources.json_tree import quoted
 from simulator.sources.mongodb import json as bson
 
 # The texts of leaves that look the same in each row of their type: no escapes, no wrappers, no exponents.
@@ -69,7 +70,7 @@ def _pattern(value: Any, path: str | None, parts: list[Part]) -> Iterator[str]:
         parts.append(Part(path, type(value)))
     if isinstance(value, dict):
         for i, (name, member) in enumerate(value.items()):
-            yield (", " if i else r"\{") + re.escape(bson.quoted(name)) + ": "
+            yield (", " if i else r"\{") + re.escape(quoted(name)) + ": "
             yield from _pattern(member, f"{path}.{name}" if inner else None, parts)
         yield r"\}" if value else r"\{\}"
     elif isinstance(value, list):

@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, ColumnType
+from simulator.sources.json_tree import write
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb import type_table as mongodb_table
@@ -173,7 +174,7 @@ def shell(value: Any) -> str:
     >>> shell(bson.loads('{"a": [1, 2.0, {"$numberLong": "7"}], "b": {"$oid": "0123456789abcdef01234567"}}'))
     '{"a": [1, 2.0, NumberLong(7)], "b": ObjectId("0123456789abcdef01234567")}'
     """
-    return bson.write(value, shell_leaf, key=shell_string)
+    return write(value, shell_leaf, key=shell_string)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import re
 from typing import Any, Final
 
 from simulator.errors import short
+from simulator.sources import json_tree
 from simulator.text.json_style import ESCAPES
 
 MAX_DEPTH: Final = 100
@@ -35,53 +36,35 @@ def normalise(text: str, *, duplicates: str = "last") -> str:
         raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
-    out: list[str] = []
-    _write(value, out, 1)
-    return "".join(out)
+    return write(value)
 
 
-def write(value: Any, out: list[str]) -> None:
-    """Append MySQL's text of a value that JSON itself has."""
-    _write(value, out, 1)
+def write(value: Any) -> str:
+    """MySQL's text of a value that JSON itself has. Raises ValueError for one that MySQL cannot hold."""
+    if _levels(value) > MAX_DEPTH:
+        raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most")
+    return json_tree.write(value, _leaf, key=_leaf, order=json_tree.by_length)
+
+
+def _levels(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_levels, inner), default=0)
 
 
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not a JSON value")
 
 
-def _write(value: Any, out: list[str], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most")
-    match value:
-        case None:
-            out.append("null")
-        case bool():
-            out.append("true" if value else "false")
-        case int():
-            out.append(str(value))
-        case float():
-            out.append(double_text(value))
-        case str():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise ValueError("a JSON string holds half a surrogate pair") from None
-            out.append(f'"{value.translate(ESCAPES)}"')
-        case list():
-            out.append("[")
-            for i, item in enumerate(value):
-                out.append(", " if i else "")
-                _write(item, out, depth + 1)
-            out.append("]")
-        case dict():
-            out.append("{")
-            keys = sorted(value, key=lambda key: (len(raw := key.encode("utf-8", "surrogatepass")), raw))
-            for i, key in enumerate(keys):
-                out.append(", " if i else "")
-                _write(key, out, 1)
-                out.append(": ")
-                _write(value[key], out, depth + 1)
-            out.append("}")
+def _leaf(value: Any) -> str:
+    if isinstance(value, float):
+        return double_text(value)
+    if not isinstance(value, str):
+        return json.dumps(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a JSON string holds half a surrogate pair") from None
+    return f'"{value.translate(ESCAPES)}"'
 
 
 _NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")

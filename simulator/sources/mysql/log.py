@@ -64,21 +64,15 @@ class MysqlLog(Log):
 
     def thread(self, entries: Entries) -> Ints:
         """The connection of each transaction's session: the same for all that a session does."""
-        if entries.header is not None:
-            return np.array([header.thread for header in entries.header], dtype=np.int64)
-        return FIRST_THREAD + entries.txn % THREADS
+        return _of_session(entries, "thread", FIRST_THREAD + entries.txn % THREADS)
 
     def sql_mode(self, entries: Entries) -> Ints:
         """sql_mode of each transaction's session."""
-        if entries.header is not None:
-            return np.array([header.sql_mode for header in entries.header], dtype=np.int64)
-        return np.full(len(entries), self._sql_mode, dtype=np.int64)
+        return _of_session(entries, "sql_mode", np.full(len(entries), self._sql_mode, dtype=np.int64))
 
     def charset(self, entries: Entries) -> Ints:
         """The character set of each transaction's session."""
-        if entries.header is not None:
-            return np.array([header.charset for header in entries.header], dtype=np.int64)
-        return np.full(len(entries), CHARSET, dtype=np.int64)
+        return _of_session(entries, "charset", np.full(len(entries), CHARSET, dtype=np.int64))
 
     def file_number(self, entries: Entries) -> Ints:
         """The number of the log file, from 1."""
@@ -155,6 +149,13 @@ class MariadbLog(MysqlLog):
             return pa.array(sets, pa.string())
         last = before + entries.txn
         return pc.if_else(pa.array(last > 0), pc.binary_join_element_wise(f"0-{SERVER_ID}", text(last), "-"), "")
+
+
+def _of_session(entries: Entries, name: str, generated: Ints) -> Ints:
+    """A number of each transaction's session: the server's own where it is known."""
+    if entries.header is None:
+        return generated
+    return np.array([getattr(header, name) for header in entries.header], dtype=np.int64)
 
 
 def sql_mode_code(modes: Iterable[str]) -> int:

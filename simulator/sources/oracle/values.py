@@ -20,6 +20,7 @@ from simulator.carriers import cut_times, numbers, text_us, time_text
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
+from simulator.sources.json_tree import write
 from simulator.sources.oracle import times as oracle_times
 from simulator.sources.oracle.type_table import TYPES, arrow_type, family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
@@ -272,26 +273,22 @@ def _json(text: str, type: ColumnType) -> str:
         value = json.loads(text, parse_float=_JsonNumber, parse_int=_JsonNumber, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise ValueError(f"{short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
-    return _json_text(value)
+    return write(value, _json_leaf, key=_json_leaf, comma=",", colon=":")
 
 
 class _JsonNumber(str):
     """A number of a document, as it was written."""
 
 
-def _json_text(value: Any) -> str:
-    if isinstance(value, _JsonNumber):
-        with localcontext(prec=300):
-            exact = Decimal(value)
-            number = format(exact, "f") if -20 < exact.adjusted() < 40 else str(value)
-        if not exact:
-            return "0"
-        return number.rstrip("0").rstrip(".") if "." in number and "e" not in number.lower() else number
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{_json_text(key)}:{_json_text(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_json_text, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+def _json_leaf(value: Any) -> str:
+    if not isinstance(value, _JsonNumber):
+        return json.dumps(value, ensure_ascii=False)
+    with localcontext(prec=300):
+        exact = Decimal(value)
+        number = format(exact, "f") if -20 < exact.adjusted() < 40 else str(value)
+    if not exact:
+        return "0"
+    return number.rstrip("0").rstrip(".") if "." in number and "e" not in number.lower() else number
 
 
 def _rowid(text: str, type: ColumnType) -> str:

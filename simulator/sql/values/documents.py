@@ -144,6 +144,4 @@ def _write(value: Any, out: list[str], way: str) -> None:
     elif isinstance(value, float) and way == "mysql-5.7":
         out.append(mysql_json.plain_double(value))
     else:
-        written: list[str] = []
-        mysql_json.write(value, written)
-        out += written
+        out.append(mysql_json.write(value))

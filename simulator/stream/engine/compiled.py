@@ -226,14 +226,8 @@ class _Always:
         self._lifecycles = compiled.scenario.spec.lifecycles.values()
         self._fields = fields
         self.drawn = compiled.columns(fields, Ticks(Plan((), ()), traffic, compiled.seed), traffic)
-        self._known: dict[tuple[str, str, str], bool] = {}
 
     def __call__(self, table: str, name: str, step: str) -> bool:
-        if (table, name, step) not in self._known:
-            self._known[table, name, step] = self._ask(table, name, step)
-        return self._known[table, name, step]
-
-    def _ask(self, table: str, name: str, step: str) -> bool:
         field = self._fields[table][name]
         if field.since is not None or field.until is not None:
             return False

@@ -52,10 +52,6 @@ class PermanentRows:
         cohort, slot, row = self._computed(numbers)
         return cohort, slot, row, identity(slot, np.full(len(slot), -1, dtype=np.int64), row)
 
-    def rows_at(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
-        """(cohort, slot, row) of these numbers."""
-        return self.identified(numbers)[:3] if self._table is not None else self._computed(numbers)
-
     def _computed(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
         numbers = self._shuffle.backward(numbers)
         part = np.searchsorted(self.starts, numbers, side="right") - 1

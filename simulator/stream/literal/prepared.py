@@ -223,18 +223,18 @@ class _Preparation:
         return self.current[self.source.identifier(name)]
 
     def _statement(self, path: Key, statement: ScriptedStatement) -> Statement:
-        kind = "insert" if statement.insert else "update" if statement.update else "delete"
-        shape = self._shape((*path, kind), statement.table)
+        shape = self._shape((*path, statement.kind), statement.table)
         if statement.rows is not None:
             return self._insert(shape, path, statement.rows)
-        several = isinstance(statement.where, list)
-        conditions = statement.where if isinstance(statement.where, list) else [statement.where or {}]
-        paths = tuple((*path, "where", k) if several else (*path, "where") for k in range(len(conditions)))
+        if isinstance(statement.where, list):
+            conditions, paths = statement.where, tuple((*path, "where", k) for k in range(len(statement.where)))
+        else:
+            conditions, paths = [statement.where or {}], ((*path, "where"),)
         where = tuple(self._where(shape, key, row) for key, row in zip(paths, conditions, strict=True))
         to_set = None
         if statement.set is not None:
             to_set = self._cells(shape, (*path, "set"), statement.set)
-        return Statement(kind, shape, path, where=where, set=to_set, paths=paths)
+        return Statement(statement.kind, shape, path, where=where, set=to_set, paths=paths)
 
     def _where(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> Mapping[int, int]:
         cells = self._cells(shape, path, row)

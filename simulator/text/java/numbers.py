@@ -135,32 +135,31 @@ def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa
 
 def _double(bits: int) -> str:
     """The text of a double given by its bits."""
-    sign = "-" if bits >> 63 else ""
-    exponent, fraction = bits >> 52 & 0x7FF, bits & _HIDDEN_BIT - 1
-    if exponent == 0x7FF:
-        return "NaN" if fraction else sign + "Infinity"
-    if exponent == 0:
-        if fraction == 0:
-            return sign + "0.0"
-        significant = fraction.bit_length()
-        shift = _FRACTION_BITS + 1 - significant
-        return sign + _text(*_digits(1 - shift - 1023, fraction << shift, significant))
-    return sign + _text(*_digits(exponent - 1023, fraction | _HIDDEN_BIT, _FRACTION_BITS + 1))
+    return _of_bits(bits, _FRACTION_BITS, 11)
 
 
 def _float(bits: int) -> str:
     """The text of a float given by its bits."""
-    sign = "-" if bits >> 31 else ""
-    exponent, fraction = bits >> 23 & 0xFF, bits & (1 << 23) - 1
-    if exponent == 0xFF:
+    return _of_bits(bits, 23, 8)
+
+
+def _of_bits(bits: int, fraction_bits: int, exponent_bits: int) -> str:
+    hidden, infinite = 1 << fraction_bits, (1 << exponent_bits) - 1
+    sign = "-" if bits >> fraction_bits + exponent_bits else ""
+    exponent, fraction = bits >> fraction_bits & infinite, bits & hidden - 1
+    if exponent == infinite:
         return "NaN" if fraction else sign + "Infinity"
-    if exponent == 0:
-        if fraction == 0:
-            return sign + "0.0"
-        significant = fraction.bit_length()
-        shift = 24 - significant
-        return sign + _text(*_digits(1 - shift - 127, fraction << shift << 29, significant))
-    return sign + _text(*_digits(exponent - 127, (fraction | 1 << 23) << 29, 24))
+    if not exponent and not fraction:
+        return sign + "0.0"
+    if exponent:
+        fraction, shift = fraction | hidden, 0
+    else:
+        shift = fraction_bits + 1 - fraction.bit_length()
+    significant = fraction.bit_length()
+    digits = _digits(
+        (exponent or 1) - shift - (infinite >> 1), fraction << shift + _FRACTION_BITS - fraction_bits, significant
+    )
+    return sign + _text(*digits)
 
 
 def _text(point: int, digits: str) -> str:

@@ -17,6 +17,7 @@ from simulator.batch import decoded
 from simulator.formats.cloudcanal.values.families import TEXT, Values
 from simulator.formats.cloudcanal.values.postgresql import boolean, millis, numeric
 from simulator.model import ColumnType
+from simulator.sources.json_tree import write as write_tree
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shell import shell_string
 from simulator.sources.mongodb.values import extended_text
@@ -43,7 +44,7 @@ def document(array: pa.Array, type: ColumnType) -> pa.Array:
     suspect = pc.fill_null(pc.match_substring_regex(texts, _SUSPECT), False)
     if not pc.any(suspect).as_py():
         return texts
-    written = [bson.write(bson.loads(text), relaxed) for text in texts.filter(suspect).to_pylist()]
+    written = [write_tree(bson.loads(text), relaxed) for text in texts.filter(suspect).to_pylist()]
     return pc.replace_with_mask(texts, suspect, pa.array(written, pa.string()))
 
 
@@ -83,7 +84,7 @@ def _pointer(value: bson.DBPointer) -> str:
 
 
 def _code(value: bson.Code) -> str:
-    scope = "" if value.scope is None else f', "$scope": {bson.write(value.scope, relaxed)}'
+    scope = "" if value.scope is None else f', "$scope": {write_tree(value.scope, relaxed)}'
     return f'{{"$code": {shell_string(value.text)}{scope}}}'
 
 

@@ -27,7 +27,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,  # sample
     "decimal": decimal_text.decimal_plain,  # sample
     "float": binlog_text.float_,  # sample: 10357.0, 1.2510357E7
-    "bit": binlog_text.bit,
+    "bit": binlog_text.number,
     "date": binlog_text.date,
     "datetime": binlog_text.datetime_fixed,  # sample
     "time": binlog_text.time_fixed,

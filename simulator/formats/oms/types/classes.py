@@ -115,7 +115,7 @@ def bytes_(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
 
 def bit(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
     if style.legacy:
-        return binlog_text.bit(array, type)
+        return binlog_text.number(array, type)
     return Base64(number_bytes(array, ((type.length or 1) + 7) // 8 if style.full else None))
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.errors import short
+from simulator.sources.json_tree import by_length, write
 from simulator.sources.postgresql.literals.numbers import plain_decimal
 from simulator.text.json_style import ESCAPES
 
@@ -30,13 +31,10 @@ def normalised(text: str) -> str:
     >>> normalised('{"b": 1,  "aa":[1.0, 1e3, -0.0], "a":"é/", "b":2}')
     '{"a": "é/", "b": 2, "aa": [1.0, 1000, 0.0]}'
     """
-    value = _loaded(text)
-    out: list[str] = []
     try:
-        _write(value, out)
+        return write(_loaded(text), _leaf, key=_quoted, order=by_length)
     except RecursionError:
         raise ValueError(f"{short(text)} is nested too deeply") from None
-    return "".join(out)
 
 
 def _loaded(text: str) -> Any:
@@ -62,25 +60,7 @@ def _quoted(text: str) -> str:
     return f'"{text.translate(ESCAPES)}"'
 
 
-def _write(value: Any, out: list[str]) -> None:
-    match value:
-        case None:
-            out.append("null")
-        case bool():
-            out.append("true" if value else "false")
-        case _Number():
-            out.append(plain_decimal(Decimal(value)))
-        case str():
-            out.append(_quoted(value))
-        case list():
-            out.append("[")
-            for i, item in enumerate(value):
-                out.append(", " if i else "")
-                _write(item, out)
-            out.append("]")
-        case dict():
-            out.append("{")
-            for i, key in enumerate(sorted(value, key=lambda key: (len(raw := key.encode("utf-8", "replace")), raw))):
-                out.append((", " if i else "") + _quoted(key) + ": ")
-                _write(value[key], out)
-            out.append("}")
+def _leaf(value: Any) -> str:
+    if isinstance(value, _Number):
+        return plain_decimal(Decimal(value))
+    return _quoted(value) if isinstance(value, str) else json.dumps(value)

@@ -182,7 +182,7 @@ class _Lifecycle:
         self, path: Key, step: Step, statement: Statement, branch: Branch, present: Rows, *, first: bool, repeated: bool
     ) -> None:
         loaded, table = self.loaded, statement.table
-        kind = "insert" if statement.insert else "update" if statement.update else "delete"
+        kind = statement.kind
         step_path = (*path, kind)
         if table not in loaded.spec.tables:
             unknown(loaded, step_path, "table", table, loaded.spec.tables)

@@ -10,7 +10,7 @@ from pydantic import (
 )
 
 from simulator.stream.scenario.language.tables import ColumnSpec
-from simulator.stream.scenario.language.words import MOST_TURNS, Instant, Name, Names, Row, Strict, Text
+from simulator.stream.scenario.language.words import MOST_TURNS, Instant, Name, Names, Row, RowStatement, Strict, Text
 
 # ---------------------------------------------------------------------------------------------------- schema changes
 
@@ -66,7 +66,7 @@ class TableChange(Strict):
     @property
     def change(self) -> str:
         """The key that says what changes."""
-        return next(key for key in self._changes() if getattr(self, key) not in (None, False))
+        return self.only(self._changes())
 
     @classmethod
     def _changes(cls) -> tuple[str, ...]:
@@ -74,9 +74,7 @@ class TableChange(Strict):
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
-        kinds = [key for key in self._changes() if getattr(self, key) not in (None, False)]
-        if len(kinds) != 1:
-            raise ValueError(f"expected exactly one of {', '.join(self._changes())}")
+        self.only(self._changes())
         return self
 
 
@@ -91,30 +89,20 @@ class TimedChange(TableChange):
 # ------------------------------------------------------------------------------------------------------------ script
 
 
-class ScriptedStatement(Strict):
+class ScriptedStatement(RowStatement):
     """Literal rows: insert with rows, update with where and set, delete with where. `where` names the key."""
 
-    insert: Name | None = None
-    update: Name | None = None
-    delete: Name | None = None
     rows: Annotated[list[Row] | None, Field(min_length=1)] = None
     where: Row | list[Row] | None = None
     set: Row | None = None
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
-        kinds = [key for key in ("insert", "update", "delete") if getattr(self, key)]
-        if len(kinds) != 1:
-            raise ValueError("expected exactly one of insert, update, delete")
-        needed = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[kinds[0]]
+        needed = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[self.kind]
         keys = {key for key in ("rows", "where", "set") if getattr(self, key) is not None}
         if keys != needed:
-            raise ValueError(f"{kinds[0]} needs {' and '.join(sorted(needed, reverse=True))}, and nothing else")
+            raise ValueError(f"{self.kind} needs {' and '.join(sorted(needed, reverse=True))}, and nothing else")
         return self
-
-    @property
-    def table(self) -> str:
-        return self.insert or self.update or self.delete or ""
 
 
 class ScriptedSnapshot(Strict):
@@ -173,7 +161,5 @@ class ScriptEntry(Strict):
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
-        kinds = [key for key in ("snapshot", "transaction", "ddl", "heartbeat") if getattr(self, key)]
-        if len(kinds) != 1:
-            raise ValueError("expected exactly one of snapshot, transaction, ddl, heartbeat")
+        self.only(("snapshot", "transaction", "ddl", "heartbeat"))
         return self

@@ -24,6 +24,7 @@ from simulator.stream.scenario.language.words import (
     Duration,
     Name,
     Names,
+    RowStatement,
     Share,
     Shorthand,
     Span,
@@ -215,12 +216,9 @@ class TableSpec(Strict):
 # -------------------------------------------------------------------------------------------------------- lifecycles
 
 
-class Statement(Strict):
+class Statement(RowStatement):
     """One statement of a step: exactly one of insert, update, delete, naming the table."""
 
-    insert: Name | None = None
-    update: Name | None = None
-    delete: Name | None = None
     rows: Annotated[
         str | None,
         Field(description="Of an insert: a count `3`, `1..5`, or a table of this entity: as many as it has."),
@@ -230,23 +228,17 @@ class Statement(Strict):
 
     @model_validator(mode="after")
     def _has_one_kind(self) -> Self:
-        kinds = [key for key in ("insert", "update", "delete") if getattr(self, key)]
-        if len(kinds) != 1:
-            raise ValueError("expected exactly one of insert, update, delete")
-        if self.set is not None and not self.update:
+        kind = self.kind
+        if self.set is not None and kind != "update":
             raise ValueError("only an update has set")
-        if self.update and not self.set:
+        if kind == "update" and not self.set:
             raise ValueError("an update needs set: the columns that it changes")
         if self.rows is not None:
-            if not self.insert:
+            if kind != "insert":
                 raise ValueError("only an insert has rows; update and delete change all rows of the entity")
             if self.rows[:1].isdigit() and count(self.rows)[1] > 10_000:
                 raise ValueError(f"rows: {self.rows!r} is above 10000, the maximum of a statement")
         return self
-
-    @property
-    def table(self) -> str:
-        return self.insert or self.update or self.delete or ""
 
 
 class Step(Strict):

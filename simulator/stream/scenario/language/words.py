@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -143,5 +144,30 @@ Names = Annotated[list[Name], BeforeValidator(several), Field(min_length=1), ONE
 
 
 class Strict(BaseModel):
+    """The base of all models of the language."""
+
     # Built when it is asked for: most models are only parts, and the whole builds its parts again.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+    def only(self, keys: Sequence[str]) -> str:
+        """The one of these keys that is set. Raises ValueError if none or several are."""
+        given = [key for key in keys if getattr(self, key)]
+        if len(given) != 1:
+            raise ValueError(f"expected exactly one of {', '.join(keys)}")
+        return given[0]
+
+
+class RowStatement(Strict):
+    """An insert, an update or a delete of a table's rows."""
+
+    insert: Name | None = None
+    update: Name | None = None
+    delete: Name | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.only(("insert", "update", "delete"))
+
+    @property
+    def table(self) -> str:
+        return self.insert or self.update or self.delete or ""

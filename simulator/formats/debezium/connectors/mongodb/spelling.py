@@ -34,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column
+from simulator.sources.json_tree import write as write_tree
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb import type_table as mongodb_table
@@ -60,7 +61,7 @@ class ExtendedJson(Shell):
 
     def plain(self, value: Any) -> str:
         """A document, an array or a scalar, without the escapes of a JSON string around it."""
-        return bson.write(value, lambda leaf: _LEAVES[type(leaf)](self, leaf), comma=self.comma, key=shell_string)
+        return write_tree(value, lambda leaf: _LEAVES[type(leaf)](self, leaf), comma=self.comma, key=shell_string)
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         type, count = column.type, len(array)
