@@ -117,11 +117,11 @@ class Comparison:
                     "kinds": list(event.kinds),
                     "messages": {
                         format: [
-                            {"address": dict(each.address), "value": each.value, "members": [
+                            {"address": dict(message.address), "value": message.value, "members": [
                                 {"member": member, "meaning": self.meaning(format, member), "text": text}
-                                for member, text in each.members
+                                for member, text in message.members
                             ]}
-                            for each in messages
+                            for message in messages
                         ]
                         for format, messages in event.messages.items()
                     },
@@ -169,8 +169,8 @@ def compare(
     plans = {
         format: job.plan(limits, snapshot=asked, most_turns=SINGLE_TURNS).counted() for format, job in jobs.items()
     }
-    found = happenings(next(iter(plans.values())))
-    rows = {(phase, turn) for (phase, turn, _), event in found.items() if event.changes_rows}
+    happened = happenings(next(iter(plans.values())))
+    rows = {(phase, turn) for (phase, turn, _), event in happened.items() if event.changes_rows}
     sent = {}
     for format, job in jobs.items():
         sent[format] = dict(_messages(job, plans[format], rows))
@@ -178,8 +178,8 @@ def compare(
             sent[format + AGAIN] = dict(_messages(job, plans[format], rows, again=True))
     sending = {place for of_format in sent.values() for place in of_format}
     events = []
-    for place in sorted({*found, *sending}):
-        event = found.get(place, Happening())
+    for place in sorted({*happened, *sending}):
+        event = happened.get(place, Happening())
         # DDL before a snapshot is an event only where a format sends it
         if (place in sending or place[0] or place[2] == ROWS) and (not kinds or set(kinds) & event.kinds):
             messages = {format: of_format.get(place, []) for format, of_format in sent.items()}

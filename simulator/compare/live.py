@@ -127,7 +127,7 @@ def facts(draft: Draft) -> dict[str, Any]:
         "meanings": MEANINGS,
         "kinds": list(EVENTS),
         "formats": {name: described(find(name)) for name in FORMATS},
-        "sources": {"": "the one that the scenario names", **{each: find_source(each).title for each in systems}},
+        "sources": {"": "the one that the scenario names", **{system: find_source(system).title for system in systems}},
         "messages": {"": [], **{source: [] for source in systems}},
         "types": {},
         "live": {
@@ -135,7 +135,7 @@ def facts(draft: Draft) -> dict[str, Any]:
             "system": "mysql",
             "changes": MOST_CHANGES,
             "characters": MOST_CHARACTERS,
-            "drafts": {name: {"text": each.text, "file": each.file} for name, each in texts.items()},
+            "drafts": {name: {"text": given.text, "file": given.file} for name, given in texts.items()},
         },
     }
 

@@ -45,17 +45,17 @@ def page(
 ) -> str:
     """The page of a scenario; default: all formats, and all sources that any of them reads. `report` is called with
     each source before its turn, and with why one is left out that cannot have the scenario. Raises UsageError."""
-    found = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
-    if base is not None and base not in found:
-        raise UsageError(f"--base {base}: the formats compared are {', '.join(found)}.")
-    systems = list(sources) or _sources(scenario, settings, {each for f in found.values() for each in f.sources})
+    compared_formats = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
+    if base is not None and base not in compared_formats:
+        raise UsageError(f"--base {base}: the formats compared are {', '.join(compared_formats)}.")
+    systems = list(sources) or _sources(scenario, settings, {id for f in compared_formats.values() for id in f.sources})
     compared, types = {}, {}
     for source in systems:
         report(f"{source} …")
         system = find_source(source)
-        read = [text for text, format in found.items() if system.id in format.sources]
+        read = [text for text, format in compared_formats.items() if system.id in format.sources]
         if not read:
-            raise UsageError(f"--source {source}: none of {', '.join(found)} reads it.")
+            raise UsageError(f"--source {source}: none of {', '.join(compared_formats)} reads it.")
         try:
             compared[source] = compare(
                 scenario, read, source=source, seed=seed, settings=settings, start_at=start_at, limit=limit,
@@ -70,12 +70,12 @@ def page(
     data = {
         "version": __version__,
         "scenario": scenario,
-        "base": base or (BASE if BASE in found else next(iter(found))),
+        "base": base or (BASE if BASE in compared_formats else next(iter(compared_formats))),
         "meanings": MEANINGS,
         "kinds": list(EVENTS),
-        "formats": {text: described(format) for text, format in found.items()},
+        "formats": {text: described(format) for text, format in compared_formats.items()},
         "sources": {source: find_source(source).title for source in compared},
-        "messages": {source: events_of(each) for source, each in compared.items()},
+        "messages": {source: events_of(comparison) for source, comparison in compared.items()},
         "types": types,
     }
     return html_of(data)
@@ -84,13 +84,13 @@ def page(
 def types_of(system: Source, formats: Iterable[str]) -> list[dict[str, Any]]:
     """The boundary values of a system's types, and their texts in these formats."""
     codecs = {text: open_codec(text, system) for text in formats}
-    return [{"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)]
+    return [{"type": shown.type, "values": shown.values, "texts": shown.texts} for shown in rendered(system, codecs)]
 
 
 def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:
     """Those of the sources that the scenario can run on; the one that it names itself."""
     loaded, system = load(scenario, settings=settings)
-    return [each.id for each in possible_sources(loaded, sorted(read))] or [str(system)]
+    return [possible.id for possible in possible_sources(loaded, sorted(read))] or [str(system)]
 
 
 def html_of(data: dict[str, Any], *more: str) -> str:
@@ -100,9 +100,9 @@ def html_of(data: dict[str, Any], *more: str) -> str:
         return "".join(files(__package__).joinpath(f"{name}.{suffix}").read_text("utf-8") for name in names)
 
     packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
-    whole = files(__package__).joinpath("page.html").read_text("utf-8")
+    html = files(__package__).joinpath("page.html").read_text("utf-8")
     return (
-        whole.replace("{css}", asset("css", "page", *more))
+        html.replace("{css}", asset("css", "page", *more))
         .replace("{js}", asset("js", "parts", "page", *more))
         .replace("{data}", packed)
     )
@@ -113,8 +113,8 @@ def described(format: Format) -> dict[str, Any]:
     return {
         **format_facts(format),
         "members": [
-            {"member": each.member, "meaning": each.meaning, "holds": each.holds, "source": each.source}
-            for each in members_of(format).values()
+            {"member": member.member, "meaning": member.meaning, "holds": member.holds, "source": member.source}
+            for member in members_of(format).values()
         ],
         "notes": notes_of(format),
     }

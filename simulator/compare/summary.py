@@ -89,8 +89,8 @@ def _differing(comparison: Comparison, event: Event, base: str, format: str) -> 
     if not messages[base] or not messages[format]:
         return ["number of messages"] if messages[base] or messages[format] else []
     ours, theirs = (
-        {meaning: [text for _, text in members] for meaning, members in found.items()}
-        for found in (
+        {meaning: [text for _, text in members] for meaning, members in by_meaning.items()}
+        for by_meaning in (
             comparison.by_meaning(format, messages[format][0]),
             comparison.by_meaning(base, messages[base][0]),
         )

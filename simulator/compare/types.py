@@ -41,7 +41,7 @@ def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
     """Every type of a source by name, in these formats."""
     corpus = source.corpus_types
     columns = [_boundary(source, name, corpus) for name in source.types]
-    types = [each for each in columns if each is not None]
+    types = [boundary for boundary in columns if boundary is not None]
     texts = {id: _texts(source, codec, types) for id, codec in codecs.items()}
     for number, (type, values) in enumerate(types):
         yield Rendered(
@@ -53,7 +53,7 @@ def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
 
 def _boundary(source: Source, name: str, corpus: Sequence[str]) -> Boundary | None:
     """The type of this name with its boundary values."""
-    for text in (name, *(each for each in corpus if each.partition("(")[0] == name)):
+    for text in (name, *(typed for typed in corpus if typed.partition("(")[0] == name)):
         try:
             type = source.parse_type(text)
             values = list(dict.fromkeys(source.boundary_values(type)))
@@ -71,7 +71,7 @@ def _texts(source: Source, codec: Codec, types: Sequence[Boundary]) -> list[tupl
     except (UnsupportedType, _NotJson):
         if len(types) == 1:
             return [None]
-        return [_texts(source, codec, [each])[0] for each in types]
+        return [_texts(source, codec, [boundary])[0] for boundary in types]
 
 
 def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterator[tuple[str, ...]]:
@@ -119,7 +119,7 @@ def _row(text: str, names: Sequence[str]) -> list[str]:
         values = list(elements(text))
         if len(values) == len(names) + 1:
             return values[1:]
-        text = next((document for each in values if (document := _document(each))), values[-1])
+        text = next((document for value in values if (document := _document(value))), values[-1])
     row = dict(members(text))
     if "_id" not in row:
         row = dict(members(row.get("data", row.get("payload", text))))

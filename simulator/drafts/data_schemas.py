@@ -75,23 +75,23 @@ def read_data_schema(path: str, text: str, source: Source, database: str, *, por
     for name, members in records:
         id = source.table_id(database, name)
         id = TableId(database, name, id.schema)
-        fields, said = [], []
+        fields, remarks = [], []
         for member in members:
             type = None if member.type is None else _type(source, member.type, portable=portable)
             if type is None:
-                said.append(f"The column {member.name} is left out: no column has its type.")
+                remarks.append(f"The column {member.name} is left out: no column has its type.")
             else:
                 fields.append(Field(member.name, type, member.nullable))
                 if type.labels:
                     choices[id, member.name] = type.labels
         key = _key(name, members)
         if key is not None:
-            fields = [Field(one.name, one.type, one.nullable and one.name != key) for one in fields]
-            said.append(f"The key is a guess: {key}.")
+            fields = [Field(field.name, field.type, field.nullable and field.name != key) for field in fields]
+            remarks.append(f"The key is a guess: {key}.")
         keys = () if key is None else (Key("PRIMARY", "primary", ((key, None),)),)
         if fields:
             tables.append(Definition(id, tuple(fields), keys))
-            notes[id] = tuple(said)
+            notes[id] = tuple(remarks)
     if not tables:
         raise ScenarioError(path, None, "", "no field of it has a type that a column has.")
     return Definitions(tuple(tables), notes, choices, ())
@@ -108,8 +108,8 @@ def _key(name: str, members: Sequence[Member]) -> str | None:
     """The first field that is called like an id of the record, and may be a key."""
     ids = ("id", "_id", "uuid", f"{name.lower()}_id", f"{name.lower()}id")
     kinds = ("int32", "int64", "uuid")
-    fits = [one for one in members if one.type in kinds or str(one.type).startswith("string")]
-    return next((one.name for called in ids for one in fits if one.name.lower() == called), None)
+    fits = [member for member in members if member.type in kinds or str(member.type).startswith("string")]
+    return next((member.name for called in ids for member in fits if member.name.lower() == called), None)
 
 
 def _enum(labels: Sequence[str]) -> str:
@@ -132,7 +132,7 @@ def _avro_records(data: Any) -> Iterator[tuple[str, list[Member]]]:
         record = change
         fields = {field["name"]: field for field in _fields(record)}
         if {"before", "after"} <= fields.keys():  # a change: its rows
-            record = next((one for one in _branches(fields["before"]["type"], named) if one != "null"), record)
+            record = next((branch for branch in _branches(fields["before"]["type"], named) if branch != "null"), record)
             name = str(change.get("namespace", "")).rpartition(".")[2] or str(record.get("name", ""))
         else:
             name = str(record.get("name", "")).rpartition(".")[2]
@@ -141,14 +141,16 @@ def _avro_records(data: Any) -> Iterator[tuple[str, list[Member]]]:
 
 def _fields(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     fields = record.get("fields")
-    return [one for one in fields if isinstance(one, dict) and "name" in one and "type" in one] if fields else []
+    return (
+        [field for field in fields if isinstance(field, dict) and "name" in field and "type" in field] if fields else []
+    )
 
 
 def _gather(data: Any, named: dict[str, Any], namespace: str) -> None:
     """All named types, by their names with and without the namespace."""
     if isinstance(data, list):
-        for one in data:
-            _gather(one, named, namespace)
+        for branch in data:
+            _gather(branch, named, namespace)
     elif isinstance(data, dict):
         if data.get("type") in ("record", "enum", "fixed", "error") and "name" in data:
             namespace = str(data.get("namespace", namespace))
@@ -163,13 +165,14 @@ def _gather(data: Any, named: dict[str, Any], namespace: str) -> None:
 def _branches(type: Any, named: Mapping[str, Any]) -> list[Any]:
     """The types of a union, or the one type, with the definitions of names."""
     return [
-        named.get(one, one) if isinstance(one, str) else one for one in (type if isinstance(type, list) else [type])
+        named.get(branch, branch) if isinstance(branch, str) else branch
+        for branch in (type if isinstance(type, list) else [type])
     ]
 
 
 def _avro_member(field: Mapping[str, Any], named: Mapping[str, Any]) -> Member:
     branches = _branches(field["type"], named)
-    rest = [one for one in branches if one != "null"]
+    rest = [branch for branch in branches if branch != "null"]
     text = _avro_type(rest[0], named) if len(rest) == 1 else "json" if rest else None
     return Member(str(field["name"]), text, len(rest) < len(branches))
 
@@ -208,8 +211,8 @@ def _json_records(data: Any, name: str) -> Iterator[tuple[str, list[Member]]]:
         yield str(own.get("title") or name), _json_members(own, data)
         return
     schemas = data.get("components", {}).get("schemas", {}) if isinstance(data, dict) else {}  # OpenAPI's
-    for place in (own.get("$defs"), own.get("definitions"), schemas):
-        for title, inner in place.items() if isinstance(place, dict) else ():
+    for schemas_by_title in (own.get("$defs"), own.get("definitions"), schemas):
+        for title, inner in schemas_by_title.items() if isinstance(schemas_by_title, dict) else ():
             resolved = _resolved(inner, data)
             if _properties(resolved, data):
                 yield title, _json_members(resolved, data)
@@ -232,11 +235,11 @@ def _resolved(schema: Any, data: Any) -> dict[str, Any]:
 
 def _parts(schema: Mapping[str, Any], data: Any) -> list[dict[str, Any]]:
     """A schema, and what it is made of."""
-    return [dict(schema), *(_resolved(one, data) for one in schema.get("allOf", ()))]
+    return [dict(schema), *(_resolved(part, data) for part in schema.get("allOf", ()))]
 
 
 def _properties(schema: Mapping[str, Any], data: Any) -> dict[str, Any]:
-    return {name: one for part in _parts(schema, data) for name, one in part.get("properties", {}).items()}
+    return {name: inner for part in _parts(schema, data) for name, inner in part.get("properties", {}).items()}
 
 
 def _json_members(schema: Mapping[str, Any], data: Any) -> list[Member]:
@@ -244,10 +247,10 @@ def _json_members(schema: Mapping[str, Any], data: Any) -> list[Member]:
     members = []
     for name, given in _properties(schema, data).items():
         inner = _resolved(given, data)
-        branches = [_resolved(one, data) for word in ("anyOf", "oneOf") for one in inner.get(word, ())] or [inner]
-        kinds = [kind for one in branches for kind in _kinds(one)]
-        rest = [(one, kind) for one in branches for kind in _kinds(one) if kind != "null"]
-        nullable = name not in required or "null" in kinds or any(one.get("nullable") is True for one in branches)
+        branches = [_resolved(branch, data) for word in ("anyOf", "oneOf") for branch in inner.get(word, ())] or [inner]
+        kinds = [kind for branch in branches for kind in _kinds(branch)]
+        rest = [(branch, kind) for branch in branches for kind in _kinds(branch) if kind != "null"]
+        nullable = name not in required or "null" in kinds or any(branch.get("nullable") is True for branch in branches)
         text = _json_type(*rest[0]) if len({kind for _, kind in rest}) == 1 else "json" if rest else None
         members.append(Member(str(name), text, nullable))
     return members

@@ -179,27 +179,27 @@ class _Reading:
 
     def _properties(self, table: Made, name: str, read: Reader) -> None:
         """Reads the words behind a column's type."""
-        one, constraint = table.fields[name], ""
+        column, constraint = table.fields[name], ""
         while read.next is not None:
             if read.take("NOT", "NULL"):
-                one = replace(one, nullable=False)
+                column = replace(column, nullable=False)
             elif read.take("CONSTRAINT"):
                 constraint = self._word(read)
             elif read.take("DEFAULT"):
                 read.take("ON", "NULL")
-                one = self._with_default(one, read.until(_BEHIND_TYPE))
+                column = self._with_default(column, read.until(_BEHIND_TYPE))
             elif read.take("GENERATED") or read.take("AS"):
                 read.skip_to("(", "IDENTITY")
                 if read.peek("("):
-                    one = replace(one, generated=read.group().text())
+                    column = replace(column, generated=read.group().text())
                 read.take("IDENTITY")
-                one = one if one.generated else replace(one, auto=True, nullable=False)
+                column = column if column.generated else replace(column, auto=True, nullable=False)
             elif read.take("IDENTITY"):
-                one = replace(one, auto=True, nullable=False)
+                column = replace(column, auto=True, nullable=False)
             elif read.peek("PRIMARY") or read.peek("UNIQUE"):
                 kind = read.one_of("PRIMARY", "UNIQUE").lower()
                 self._add_key(table, kind, constraint or name, [name])
-                one = replace(one, nullable=one.nullable and kind != "primary")
+                column = replace(column, nullable=column.nullable and kind != "primary")
             elif read.take("REFERENCES"):
                 self._references(table, read, (name,))
             elif read.take("CHECK"):
@@ -208,12 +208,12 @@ class _Reading:
                 read.group()
             else:
                 read.skip()
-        table.fields[name] = one
+        table.fields[name] = column
 
-    def _with_default(self, one: Field, default: str) -> Field:
+    def _with_default(self, column: Field, default: str) -> Field:
         if re.match(r"\W*nextval\W|.*\.nextval\W*$", default, re.IGNORECASE):
-            return replace(one, auto=True)
-        return one if default.strip("()").upper() == "NULL" else replace(one, default=default)
+            return replace(column, auto=True)
+        return column if default.strip("()").upper() == "NULL" else replace(column, default=default)
 
     def _type_text(self, read: Reader) -> str:
         """A column's type as typed, without the quotes and the schema that a name may have."""
@@ -365,8 +365,8 @@ class _Reading:
             constraint = self._word(read)
         if read.take("DEFAULT"):  # SQL Server's, FOR a column
             default = read.until(_BEHIND_TYPE)
-            if read.take("FOR") and (one := table.fields.get(name := self._column_name(read))):
-                table.fields[name] = self._with_default(one, default)
+            if read.take("FOR") and (column := table.fields.get(name := self._column_name(read))):
+                table.fields[name] = self._with_default(column, default)
         elif self._is_constraint(read):
             self._constraint(table, read, constraint)
         elif read.next is not None:
@@ -384,8 +384,10 @@ class _Reading:
             return
         if read.take("DROP"):
             nullable = read.take("NOT", "NULL")
-            one = table.fields[name]
-            table.fields[name] = replace(one, nullable=True) if nullable else replace(one, default=None, auto=False)
+            column = table.fields[name]
+            table.fields[name] = (
+                replace(column, nullable=True) if nullable else replace(column, default=None, auto=False)
+            )
         elif read.take("TYPE") or read.take("SET", "DATA", "TYPE") or self.dialect == SQLSERVER:
             type, _ = self._typed(self._type_text(read))
             if type is not None:
@@ -446,11 +448,15 @@ class _Reading:
                 self._check(table, name, text, choices)
         made = [(table, self._definition(table)) for table in self.tables.values()]
         notes = {table.id: tuple(table.notes) for table, _ in made}
-        return Definitions(tuple(one for _, one in made), notes, choices, tuple(self._said()))
+        return Definitions(tuple(definition for _, definition in made), notes, choices, tuple(self._said()))
 
     def _said(self) -> Iterator[str]:
         if self.passed:
-            yield "Passed over: " + ", ".join(f"{count} {what}" for what, count in sorted(self.passed.items())) + "."
+            yield (
+                "Passed over: "
+                + ", ".join(f"{count} {statement}" for statement, count in sorted(self.passed.items()))
+                + "."
+            )
         if self.folded:
             yield f"Names in quotes that {self.source.title} stores without them as others: {', '.join(self.folded)}."
 
@@ -488,5 +494,7 @@ class _Reading:
             main = next((key.names for key in known.keys if key.kind == "primary"), ()) if known else ()
             if set(columns) <= table.fields.keys():
                 links.append(ForeignKey("", columns, id, theirs or main or ("?",)))
-        fields = (replace(one, nullable=one.nullable and one.name not in primary) for one in table.fields.values())
+        fields = (
+            replace(column, nullable=column.nullable and column.name not in primary) for column in table.fields.values()
+        )
         return Definition(table.id, tuple(fields), tuple(keys), tuple(links))

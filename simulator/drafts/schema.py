@@ -207,15 +207,15 @@ def _of_dialect(path: str, text: str, system: Source, reading: _Lines) -> Schema
     rows = {}
     for table in tables:
         id = table.id
-        for place in (id.schema or id.database, reading.database):
-            if count := counted.get((place.lower(), id.name.lower())):
+        for home in (id.schema or id.database, reading.database):
+            if count := counted.get((home.lower(), id.name.lower())):
                 rows[id] = count
                 break
     schema = _most(Counter(table.id.schema for table in tables))
-    said = list(read.said)
-    said += [f"{table.id} is left out: it has no columns." for table in read.tables if not table.fields]
+    remarks = list(read.said)
+    remarks += [f"{table.id} is left out: it has no columns." for table in read.tables if not table.fields]
     database = _most(Counter(table.id.database for table in tables))
-    return Schema(path, system, database, tables, rows, schema, tuple(said), read.notes, read.choices)
+    return Schema(path, system, database, tables, rows, schema, tuple(remarks), read.notes, read.choices)
 
 
 class _Lines:

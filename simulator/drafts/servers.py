@@ -118,22 +118,28 @@ class Live:
         home = (id.schema or id.database) if self.is_postgresql else id.database
         name = f"{self.quoted(home)}.{self.quoted(id.name)}"
         sample = f"(SELECT * FROM {name} LIMIT {SAMPLE}) AS s"
-        columns = [one.name for one in table.fields]
+        columns = [column.name for column in table.fields]
         key = table.primary.names[0] if table.primary and len(table.primary.names) == 1 else None
-        few = [one.name for one in table.fields if one.name != key and _may_have_few(one.type.name, one.type.length)]
+        few = [
+            column.name
+            for column in table.fields
+            if column.name != key and _may_have_few(column.type.name, column.type.length)
+        ]
         asked = [f"COUNT({self.quoted(column)})" for column in columns]
         asked += [f"COUNT(DISTINCT {self.quoted(column)})" for column in few]
         ((count, *counts),) = self.session.rows(f"SELECT COUNT(*), {', '.join(asked)} FROM {sample}")
         if not count:
             return 0, {}
-        nulls = {name: 1 - one / count for name, one in zip(columns, counts, strict=False)}
+        nulls = {name: 1 - filled / count for name, filled in zip(columns, counts, strict=False)}
         values = {
             column: self._values(column, sample)
             for column, different in zip(few, counts[len(columns) :], strict=True)
             if 1 < different <= min(MOST_VALUES, count // ROWS_A_VALUE)
         }
-        whole = next((one for one in table.fields if one.name == key and "int" in one.type.name), None)
-        least = self.session.rows(f"SELECT MIN({self.quoted(whole.name)}) FROM {name}")[0][0] if whole else None
+        number_key = next((column for column in table.fields if column.name == key and "int" in column.type.name), None)
+        least = (
+            self.session.rows(f"SELECT MIN({self.quoted(number_key.name)}) FROM {name}")[0][0] if number_key else None
+        )
         if count == SAMPLE:
             count = max(count, self._estimate(name, home, id.name))
         return count, {

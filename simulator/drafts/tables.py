@@ -66,7 +66,7 @@ def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
     made: dict[str, Draft] = {}
     left_out: list[str] = []
     for definition in schema.tables:
-        called = (definition.id.name, *(one.name for one in definition.fields))
+        called = (definition.id.name, *(column.name for column in definition.fields))
         wrong = next((name for name in called if not _NAME.fullmatch(name)), None)
         if wrong is not None or definition.id.name.lower() in made:
             why = "another table has its name" if wrong is None else f"no scenario has the name {wrong!r}"
@@ -88,8 +88,8 @@ class _Drafting:
 
     def all(self) -> None:
         for draft in self.tables.values():
-            for one in draft.definition.fields:
-                self._column(draft, one)
+            for column in draft.definition.fields:
+                self._column(draft, column)
         for draft in self.tables.values():
             self._key(draft)
         parents = {link.parent for draft in self.tables.values() for link in draft.definition.foreign}
@@ -125,13 +125,13 @@ class _Drafting:
 
     def _defaults(self, draft: Draft) -> None:
         """Every column gets values of its own."""
-        said = [
-            f"{one.name} ({one.default})"
-            for one in draft.definition.fields
-            if one.default not in (None, "NULL") and draft.columns[one.name].get("values") != "commit_time"
+        left_out = [
+            f"{column.name} ({column.default})"
+            for column in draft.definition.fields
+            if column.default not in (None, "NULL") and draft.columns[column.name].get("values") != "commit_time"
         ]
-        if said:
-            draft.notes.append(f"Defaults are left out: {', '.join(said)}.")
+        if left_out:
+            draft.notes.append(f"Defaults are left out: {', '.join(left_out)}.")
 
     def _values(self, draft: Draft) -> None:
         for one in draft.definition.fields:
@@ -221,8 +221,8 @@ class _Drafting:
             if key.kind != "unique":
                 continue
             columns = [self._stored(draft, name) for name in key.names if name]
-            whole = all(name and length is None for name, length in key.columns)
-            fits = whole and len(draft.unique) < MOST_UNIQUE and _NAME.fullmatch(key.name)
+            plain_columns = all(name and length is None for name, length in key.columns)
+            fits = plain_columns and len(draft.unique) < MOST_UNIQUE and _NAME.fullmatch(key.name)
             if fits and (set(columns) & draft.roles or self._made_unique(draft, columns, linked)):
                 draft.unique[key.name] = columns
             else:
@@ -340,10 +340,10 @@ class _Drafting:
             return "a reference leads to a key of one column"
         if parent is draft:
             return "a table cannot refer to itself here"
-        others = [one for other, one in draft.columns.items() if other != name and other not in draft.key]
+        others = [definition for other, definition in draft.columns.items() if other != name and other not in draft.key]
         if any(map(self._is_short, draft.columns.values())) and not any(map(fitting.changes, others)):
             return "the rows stay, and something of them must change"
-        old, new = (fitting.type(one["type"]) for one in (parent.columns[parent.key[0]], column))
+        old, new = (fitting.type(definition["type"]) for definition in (parent.columns[parent.key[0]], column))
         ddl = fitting.source.ddl
         if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
             return "the types differ"

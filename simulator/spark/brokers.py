@@ -71,24 +71,24 @@ class BrokerRun(SparkRun):
         todo = self.work()
         self.summary = Summary(todo.first, todo.first)
         with self._to.open() as sink:
-            places = self._places(sink.partitions)
+            partitions = self._partition_count(sink.partitions)
         first, count = 0, FIRST_SHARES * self.jobs.slots
         while first < todo.tasks:
             shares = range(first, min(first + count, todo.tasks))
             self.progress = Progress(todo, Tasks(first, len(shares), todo.tasks))
             began = time.monotonic()
-            self._add(todo, shares, self._send(todo, shares, places))
+            self._add(todo, shares, self._send(todo, shares, partitions))
             first, slots = shares.stop, self.jobs.slots
             rounds = count * WINDOW_SECONDS / (time.monotonic() - began) / slots
             count = slots * max(FIRST_SHARES, int(min(rounds, GROWTH * count / slots)))
             if self.stop and first < todo.tasks:
                 raise Stopped
 
-    def _send(self, todo: Work, shares: range, places: int) -> list[Sent]:
+    def _send(self, todo: Work, shares: range, partitions: int) -> list[Sent]:
         """Renders and sends the shares of a window, again if a task dies. Raises TaskDied after the last attempt."""
         for attempt in range(ATTEMPTS):
             tasks = min(self.jobs.slots, len(shares))
-            window = Window(shares, tasks, max(1, min(places, tasks)), secrets.token_bytes(SECRET_BYTES))
+            window = Window(shares, tasks, max(1, min(partitions, tasks)), secrets.token_bytes(SECRET_BYTES))
             try:
                 sent = self.jobs.together(partial(deliver, self._to, todo, window), tasks)
             except TaskDied:
@@ -96,7 +96,9 @@ class BrokerRun(SparkRun):
                     raise
                 continue
             for done in sent:
-                self._repeated.update({(each.topic, each.partition): attempt * each.sent for each in done.progress})
+                self._repeated.update(
+                    {(progress.topic, progress.partition): attempt * progress.sent for progress in done.progress}
+                )
                 self._repeated.update({(topic, partition): count for topic, partition, count in done.repeated})
             return sent
         raise AssertionError
@@ -105,34 +107,34 @@ class BrokerRun(SparkRun):
         """Watches the tasks; messages rendered in a window count when they are sent."""
         super().watch(self.progress.tasks if self.progress is not None else tasks)
 
-    def _places(self, partitions: Any) -> int:
+    def _partition_count(self, partitions: Any) -> int:
         """Number of broker partitions of the tables."""
         router = self.job.renderer(partitions).router
         return sum(map(router.count, {router.topics.of(table.id) for table in self.job.stream.first_tables}))
 
     def _add(self, todo: Work, shares: range, sent: Sequence[Sent]) -> None:
         """Account for a window. Raises SimulatorError for what went wrong in it."""
-        summary = total(todo, [self.summary, *(rendered for each in sent for rendered in each.rendered)])
-        done = [progress for each in sent for progress in each.progress]
+        summary = total(todo, [self.summary, *(rendered for result in sent for rendered in result.rendered)])
+        done = [progress for result in sent for progress in result.progress]
         last = todo.share(shares[-1])
         # what was rendered counts as sent and delivered when it is
         self.summary = replace(
             summary,
             next_turn=last.block(last.numbers[-1]).stop if last.numbers else todo.first,
-            delivered=self.summary.delivered + sum(each.delivered for each in done),
-            failed=self.summary.failed + sum(each.failed for each in done),
+            delivered=self.summary.delivered + sum(progress.delivered for progress in done),
+            failed=self.summary.failed + sum(progress.failed for progress in done),
         )
         self.summary.count_repeated(self._repeated)
         for progress in done:
-            place = progress.topic, progress.partition
-            before = self._sends.get(place)
-            self._sends[place] = progress if before is None else joined(before, progress)
-        if failures := [each.failure for each in sent if each.failure is not None]:
+            partition = progress.topic, progress.partition
+            before = self._sends.get(partition)
+            self._sends[partition] = progress if before is None else joined(before, progress)
+        if failures := [result.failure for result in sent if result.failure is not None]:
             self.summary.failed = self.summary.messages - self.summary.delivered
             raise DeliveryFailed(str(failures[0])) if self.summary.delivered else failures[0]
 
     def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
-        return ((each, {}) for _, each in sorted(self._sends.items()))
+        return ((progress, {}) for _, progress in sorted(self._sends.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ def deliver(broker: Broker, work: Work, window: Window, task: int) -> Sent:
                     turns.tell(go, sink.poll)
             if not go:
                 break
-    repeated = [(*place, count) for place, count in sink.ledger.repeated.items()]
+    repeated = [(*partition, count) for partition, count in sink.ledger.repeated.items()]
     wrong = None if failure is None else str(failure)
     return Sent(rendered, sink.ledger.progress(), repeated, wrong, isinstance(failure, UsageError))
 

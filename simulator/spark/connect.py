@@ -94,9 +94,9 @@ class Results(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] == "simulator" and name.isidentifier():
-            found = super().find_class(module, name)
-            if isinstance(found, type) and is_dataclass(found):
-                return found
+            loaded = super().find_class(module, name)
+            if isinstance(loaded, type) and is_dataclass(loaded):
+                return loaded
         raise SinkError(f"the Spark Connect server returned {module}.{name}, which no task of cdcsim does.")
 
 

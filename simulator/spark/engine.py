@@ -88,9 +88,9 @@ class SparkRun(ABC):
     def record(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
         """The run's record, which is that of a local run. `facts` are those of the summary."""
         partitions = list(self.partitions())
-        last = max((each.last for each, _ in partitions), default=None)
+        last = max((progress.last for progress, _ in partitions), default=None)
         position = None if last is None else following(last)
-        listed = [{**record.partition(each), **more} for each, more in partitions]
+        listed = [{**record.partition(progress), **more} for progress, more in partitions]
         return record.document(facts, position, listed, failure)
 
     def work(self) -> Work:
@@ -153,25 +153,25 @@ def _of_piece(function: Callable[[Any], list[int]], pieces: Sequence[Any], numbe
 
 def total(work: Work, summaries: Iterable[Summary]) -> Summary:
     """Summary of all tasks together."""
-    found = Summary(work.first, work.stop)
+    summed = Summary(work.first, work.stop)
     counts = [field.name for field in fields(Summary) if field.type == "int" and not field.name.endswith("_turn")]
-    for each in summaries:
+    for summary in summaries:
         for name in counts:
-            setattr(found, name, getattr(found, name) + getattr(each, name))
-        for topic, count in each.topics.items():
-            found.topics[topic] = found.topics.get(topic, 0) + count
-        found.add_faults(each.faults, each.occurrences)
-    return found
+            setattr(summed, name, getattr(summed, name) + getattr(summary, name))
+        for topic, count in summary.topics.items():
+            summed.topics[topic] = summed.topics.get(topic, 0) + count
+        summed.add_faults(summary.faults, summary.occurrences)
+    return summed
 
 
-def joined(one: Sends, other: Sends) -> Sends:
+def joined(earlier: Sends, later: Sends) -> Sends:
     """Account of a partition from those of two parts of the stream."""
     return replace(
-        one,
-        sent=one.sent + other.sent,
-        delivered=one.delivered + other.delivered,
-        failed=one.failed + other.failed,
-        first=min(one.first, other.first),
-        last=max(one.last, other.last),
-        acknowledged=max(filter(None, (one.acknowledged, other.acknowledged)), default=None),
+        earlier,
+        sent=earlier.sent + later.sent,
+        delivered=earlier.delivered + later.delivered,
+        failed=earlier.failed + later.failed,
+        first=min(earlier.first, later.first),
+        last=max(earlier.last, later.last),
+        acknowledged=max(filter(None, (earlier.acknowledged, later.acknowledged)), default=None),
     )

@@ -53,18 +53,18 @@ class FileRun(SparkRun):
         self.jobs.once(self._to.begin)
         self.progress = Progress(todo, Tasks(0, 0, todo.tasks))
         self._done = self.jobs.run(partial(write, self._to, todo), todo.tasks, messages)
-        self.summary = total(todo, (each.summary for each in self._done))
-        self.jobs.once(partial(self._to.finish, sum(each.count for each in self._done)))
+        self.summary = total(todo, (done.summary for done in self._done))
+        self.jobs.once(partial(self._to.finish, sum(done.count for done in self._done)))
 
     def partitions(self) -> Iterable[tuple[Written, dict[str, Any]]]:
         """Account of each partition with its files and their digests."""
-        places: dict[Place, list[File]] = {}
+        by_partition: dict[Place, list[File]] = {}
         for file in (file for task in self._done for file in task.files):
-            places.setdefault((file.progress.topic, file.progress.partition), []).append(file)
-        for _, files in sorted(places.items()):
-            whole = reduce(joined, (file.progress for file in files))
+            by_partition.setdefault((file.progress.topic, file.progress.partition), []).append(file)
+        for _, files in sorted(by_partition.items()):
+            progress = reduce(joined, (file.progress for file in files))
             listed = [{"file": file.name, "bytes": file.bytes, "sha256": file.sha256} for file in files]
-            yield whole, {"files": listed}
+            yield progress, {"files": listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Folder:
         path = Path(self.path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            there = next(iter(sorted(each.name for each in path.iterdir())), None)
+            there = next(iter(sorted(entry.name for entry in path.iterdir())), None)
         except OSError as error:
             raise SinkError(f"{self.url}: the folder cannot be made: {error.strerror}.") from None
         if there is not None:
@@ -122,10 +122,10 @@ class Folder:
                 sizes = sink.sizes()
             digests = {} if recorder is None else recorder.digests()
             files = []
-            for each in sink.ledger.progress():
-                name = sink.file_name(each.topic, each.partition)
+            for progress in sink.ledger.progress():
+                name = sink.file_name(progress.topic, progress.partition)
                 _rename(scratch / name, Path(self.path, name))
-                files.append(File(each, name, sizes[name], digests.get((each.topic, each.partition), "")))
+                files.append(File(progress, name, sizes[name], digests.get((progress.topic, progress.partition), "")))
             return Done(summary, len(files), tuple(files) if self.record else ())
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

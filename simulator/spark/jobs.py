@@ -84,11 +84,11 @@ class Jobs(ABC):
 
     def _results(self, work: Callable[[str], Iterable[R]]) -> list[R]:
         """Results of a job, run under a name of its own. Raises Stopped, SimulatorError."""
-        name, found, failures = f"cdcsim-{uuid.uuid4()}", list[R](), list[Exception]()
+        name, results, failures = f"cdcsim-{uuid.uuid4()}", list[R](), list[Exception]()
 
         def collect() -> None:
             try:
-                found.extend(work(name))
+                results.extend(work(name))
             except Exception as error:
                 failures.append(error)
 
@@ -106,7 +106,7 @@ class Jobs(ABC):
             raise Stopped
         if failures:
             raise sentence(failures[0]) from None
-        return found
+        return results
 
 
 def cut(items: Sequence[T], pieces: int) -> list[Sequence[T]]:
@@ -129,6 +129,6 @@ def ring(secret: bytes) -> Ring:
     from pyspark import BarrierTaskContext
 
     context = BarrierTaskContext.get()
-    place = context.partitionId()
-    host = context.getTaskInfos()[place].address.rpartition(":")[0].strip("[]")
-    return Ring(host, place, secret, context.allGather)
+    number = context.partitionId()
+    host = context.getTaskInfos()[number].address.rpartition(":")[0].strip("[]")
+    return Ring(host, number, secret, context.allGather)

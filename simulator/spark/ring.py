@@ -30,8 +30,8 @@ class Ring:
     task can work until the others are here.
     """
 
-    def __init__(self, host: str, place: int, secret: bytes, gather: Callable[[str], list[str]]) -> None:
-        self._place, self._secret = place, secret
+    def __init__(self, host: str, number: int, secret: bytes, gather: Callable[[str], list[str]]) -> None:
+        self._number, self._secret = number, secret
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._server = socket.create_server((host, 0), family=family)
         self._server.settimeout(CONNECT_SECONDS)
@@ -41,7 +41,7 @@ class Ring:
 
     def _connect(self, addresses: list[str]) -> tuple[socket.socket, socket.socket]:
         """Connections from the task before and to the next one."""
-        host, _, port = addresses[(self._place + 1) % len(addresses)].rpartition(" ")
+        host, _, port = addresses[(self._number + 1) % len(addresses)].rpartition(" ")
         following = socket.create_connection((host, int(port)), CONNECT_SECONDS)
         following.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         following.sendall(self._secret)

@@ -43,10 +43,10 @@ def change_schema(images: Images) -> pa.Schema:
 
 def messages(batch: MessageBatch, only: Only) -> Iterator[pa.RecordBatch]:
     """Messages whose partitions are chosen, as `MESSAGES`."""
-    found = message_rows(batch)
+    selected = message_rows(batch)
     for name, values in only.items():
-        found = found.filter(pc.is_in(found[name], pa.array(sorted(values), pa.string())))
-    yield from _sliced(found)
+        selected = selected.filter(pc.is_in(selected[name], pa.array(sorted(values), pa.string())))
+    yield from _sliced(selected)
 
 
 def changes(block: Block, table: Table, images: Images, schema: pa.Schema, only: Only) -> Iterator[pa.RecordBatch]:

@@ -137,7 +137,7 @@ class CdcSimDataSource(DataSource):
         table = self._view().versions[0]
         planned = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
         tables = stream.tables_at(planned.first) or tuple(table for table, _ in stream.rows_at(planned.first))
-        ids = [each.id for each in tables]
+        ids = [version.id for version in tables]
         blocks = [block for block in planned.snapshot_blocks() if ids[block.part.table] == table.id]
         if self._given.view == "ledger":
             planned = Plan(stream, 0, planned.first, stream.block_turns)
@@ -162,14 +162,14 @@ class View:
         filters."""
         only, left = dict(self.only), []
         columns = {"messages": ("kind", "topic"), "changes": ("op",)}.get(self.name, ())
-        for each in filters:
-            match each:
+        for condition in filters:
+            match condition:
                 case EqualTo((name,), value) if name in columns:
                     values = frozenset([value])
                 case In((name,), several) if name in columns:
                     values = frozenset(several)
                 case _:
-                    left.append(each)
+                    left.append(condition)
                     continue
             only[name] = only.get(name, values) & values
         return replace(self, only=only), left
@@ -272,9 +272,9 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Raises UsageError for the offset of another stream."""
         if "run" not in offset:
             raise UsageError("another version of cdcsim wrote the query's checkpoint: name another checkpointLocation.")
-        if (found := difference(offset["run"], self.identity)) is not None:
+        if (differing := difference(offset["run"], self.identity)) is not None:
             raise UsageError(
-                f"the query's checkpoint is of another stream: {found}; give the same again, or another"
+                f"the query's checkpoint is of another stream: {differing}; give the same again, or another"
                 " checkpointLocation."
             )
 
@@ -309,11 +309,11 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         self._check(start)
         first, stop = int(start["turn"]), int(end["turn"])
-        whole = Plan(opened(self.job).stream, first, stop, self.step, unit=self.unit)
+        planned = Plan(opened(self.job).stream, first, stop, self.step, unit=self.unit)
         rows = self.blocks if end["snapshot"] and not start["snapshot"] else ()
         if first == stop and not rows:
             return []
-        todo = work(self.job, whole, rows, tasks=self.tasks, cores=CORES)
+        todo = work(self.job, planned, rows, tasks=self.tasks, cores=CORES)
         return [InputPartition((first, stop, todo.step, bool(rows), todo.tasks, task)) for task in range(todo.tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -59,8 +59,8 @@ class Work:
 
     def share(self, task: int) -> Share:
         """Share of a task: consecutive blocks; the shares of all tasks in order are the stream."""
-        whole, snapshot = self.blocks, len(self.rows)
-        low, high = (each * whole // self.tasks for each in (task, task + 1))
+        blocks, snapshot = self.blocks, len(self.rows)
+        low, high = (number * blocks // self.tasks for number in (task, task + 1))
         rows, numbers = self.rows[low:high], self.numbers[max(low - snapshot, 0) : max(high - snapshot, 0)]
         return Share(self.open().stream, self.first, self.stop, self.step, rows=rows, numbers=numbers)
 
@@ -68,8 +68,8 @@ class Work:
 @lru_cache(maxsize=4)
 def opened(job: bytes) -> Job:
     """A job that was pickled, with its stream and codec, kept for the next task of this process."""
-    found: Job = pickle.loads(job)
-    return found
+    loaded: Job = pickle.loads(job)
+    return loaded
 
 
 def work(

@@ -137,8 +137,8 @@ def text(facts: Mapping[str, Any]) -> str:
     for life in facts["lifecycles"]:
         shares = (f"{name} {count / max(life['turns'], 1):.1%}" for name, count in life["steps"].items())
         lines.append(f"\nLifecycle {life['name']}: {life['turns']:,} turns\n  {', '.join(shares)}")
-    if said := list(practice_lines(facts["practice"])):
-        lines += ["\nIn practice:", *(f"  {line}" for line in said)]
+    if sentences := list(practice_lines(facts["practice"])):
+        lines += ["\nIn practice:", *(f"  {line}" for line in sentences)]
     return "\n".join(lines)
 
 

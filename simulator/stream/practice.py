@@ -80,10 +80,11 @@ def _agreement(looked: Looked, rows: State, stop: int) -> dict[str, Any]:
     referenced, _ = looked.references.rows(rows)
     turns = rows.turns(looked.history)
     then, later = (
-        decoded(looked.column.array(looked.current(referenced, at))).to_pylist() for at in (turns, turns * 0 + stop)
+        decoded(looked.column.array(looked.current(referenced, moments))).to_pylist()
+        for moments in (turns, turns * 0 + stop)
     )
     share_then, share_later = (
-        round(float(np.mean([a == b for a, b in zip(copies, each, strict=True)])), 4) for each in (then, later)
+        round(float(np.mean([a == b for a, b in zip(copies, values, strict=True)])), 4) for values in (then, later)
     )
     return {"of": f"{looked.column.field.table}.{looked.column.field.name}", "then": share_then, "later": share_later}
 

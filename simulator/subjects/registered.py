@@ -71,8 +71,8 @@ class Origin:
         url, path = self.url, "versions" if self.register else ""
 
         def of(subject: str, schema: str) -> int:
-            place = f"/subjects/{quote(subject, safe='')}"
-            answer = _asked(url, f"{place}/{path}" if path else place, {"schema": schema}, subject)
+            subject_path = f"/subjects/{quote(subject, safe='')}"
+            answer = _asked(url, f"{subject_path}/{path}" if path else subject_path, {"schema": schema}, subject)
             return int(answer["id"])
 
         return of

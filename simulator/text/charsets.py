@@ -33,8 +33,8 @@ def encoded(array: pa.Array, codec: str) -> pa.Array:
         return pa.array(list(values), pa.binary())
     if not (data >= 0x80).any():
         return array.cast(pa.binary())
-    whole = join([array.fill_null(""), chr(unused[0])], len(array))
-    text, _ = bytes_of(whole)
+    separated = join([array.fill_null(""), chr(unused[0])], len(array))
+    text, _ = bytes_of(separated)
     written = np.frombuffer(text.tobytes().decode().encode(codec, "replace"), dtype=np.uint8)
     ends = np.flatnonzero(written == unused[0])
     offsets = np.append(0, ends - np.arange(len(ends))).astype(np.int32)

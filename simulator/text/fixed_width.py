@@ -200,9 +200,9 @@ def fraction_cells(fraction: Ints, digits: int) -> list[Cells]:
     return [digits_table(3, ".")[high], digits_table(digits - 3)[(fraction - high * 1000) // 10 ** (6 - digits)]]
 
 
-def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
+def looked_up(texts: list[str], indexes: Ints, nulls: Nulls) -> pa.Array:
     """The table's text at each index; null where the mask is true."""
-    return pa.array(texts, type=pa.string()).take(pa.array(places, mask=nulls))
+    return pa.array(texts, type=pa.string()).take(pa.array(indexes, mask=nulls))
 
 
 def distinct_text(array: pa.Array, text: Callable[[Any], str | None]) -> pa.Array:

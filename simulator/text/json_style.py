@@ -167,10 +167,10 @@ def _wide(data: npt.NDArray[np.uint8], style: Style) -> dict[str, str]:
     escapes = {}
     for character, text in style.escapes.items():
         if not character.isascii():
-            places = begins
+            matches = begins
             for i, byte in enumerate(character.encode()):
-                places = places[places + i < len(data)]
-                places = places[data[places + i] == byte]
-            if len(places):
+                matches = matches[matches + i < len(data)]
+                matches = matches[data[matches + i] == byte]
+            if len(matches):
                 escapes[character] = text
     return escapes

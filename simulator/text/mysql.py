@@ -369,6 +369,6 @@ def without_trailing_zeros(array: pa.Array) -> pa.Array:
     sizes = ends - starts
     kept = np.zeros(len(array) + 1, dtype=np.int64)
     np.cumsum(sizes, out=kept[1:])
-    places = np.arange(int(kept[-1])) + np.repeat(starts - kept[:-1], sizes)
-    buffers = [validity(nulls_of(array)), pa.py_buffer(kept.astype(np.int32)), pa.py_buffer(data[places])]
+    indexes = np.arange(int(kept[-1])) + np.repeat(starts - kept[:-1], sizes)
+    buffers = [validity(nulls_of(array)), pa.py_buffer(kept.astype(np.int32)), pa.py_buffer(data[indexes])]
     return pa.Array.from_buffers(array.type, len(array), buffers, -1)

@@ -66,10 +66,10 @@ def shortened(texts: pa.Array) -> pa.Array:
 
 def wall_clock(seconds: Ints, zone: str) -> pa.Array:
     """Seconds since 1970 as a zone's clock shows them: `2020-11-25T00:01:02`."""
-    distinct, places = np.unique(seconds, return_inverse=True)
+    distinct, indexes = np.unique(seconds, return_inverse=True)
     times = pa.array(distinct * 1_000_000).cast(pa.timestamp("us"))
     texts = datetime_fixed(times, _SECONDS, zone=zone)
-    return pc.replace_substring(texts, pattern=" ", replacement="T").take(pa.array(places))
+    return pc.replace_substring(texts, pattern=" ", replacement="T").take(pa.array(indexes))
 
 
 def without_zeros(texts: pa.Array) -> pa.Array:

@@ -75,8 +75,10 @@ def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTE
 
 def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
     """Each row's document key: `{"_id": 1}`."""
-    places = table.key_positions
-    return documents(Table(table.id, tuple(table.columns[i] for i in places)), [image[i] for i in places], spelling)
+    positions = table.key_positions
+    return documents(
+        Table(table.id, tuple(table.columns[i] for i in positions)), [image[i] for i in positions], spelling
+    )
 
 
 def updates(
@@ -93,11 +95,11 @@ def updates(
     assert batch.after is not None
     set_members: list[pa.Array] = []
     unset_members: list[pa.Array] = []
-    for place, column in enumerate(batch.table.columns):
-        rows = changed_rows(batch, place)
+    for position, column in enumerate(batch.table.columns):
+        rows = changed_rows(batch, position)
         if rows is None:
             continue
-        new = _plain(batch.after[place].take(pa.array(rows)))
+        new = _plain(batch.after[position].take(pa.array(rows)))
         gone = np.asarray(new.is_null())
         if gone.any():
             word = pa.array([removed(column.name)], pa.string())
@@ -105,7 +107,7 @@ def updates(
                 _spread(word.take(pa.array(np.zeros(int(gone.sum()), np.int64))), rows[gone], len(batch))
             )
         if column.type.name == "object":
-            old = _plain(batch.full_before(place).take(pa.array(rows)))
+            old = _plain(batch.full_before(position).take(pa.array(rows)))
             sets, unsets = _nested(column.name, new, old, removed, spelling)
             set_members.append(_spread(sets, rows, len(batch)))
             unset_members.append(_spread(unsets, rows, len(batch)))
@@ -126,23 +128,23 @@ def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
     changed = np.zeros(len(batch), dtype=np.int64)
     there = np.zeros(len(batch), dtype=np.int64)
     kept = np.zeros(len(batch), dtype=np.bool_)
-    for place, column in enumerate(batch.table.columns):
+    for position, column in enumerate(batch.table.columns):
         if column.name == ID:
             continue
-        now = np.asarray(batch.after[place].is_valid())
-        before = _was(batch, place, now)
+        now = np.asarray(batch.after[position].is_valid())
+        before = _was(batch, position, now)
         there += now | before
         kept |= now & before
-        rows = changed_rows(batch, place)
+        rows = changed_rows(batch, position)
         if rows is not None:
             changed[rows] += 1
-    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
-    return found
+    replacements: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
+    return replacements
 
 
-def _was(batch: ChangeBatch, place: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _was(batch: ChangeBatch, position: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """The rows whose documents had a field before the update; `now`: the rows that have it after."""
-    old = None if batch.before is None else batch.before[place]
+    old = None if batch.before is None else batch.before[position]
     if old is None or isinstance(old, Absent):
         return now
     if not isinstance(old, Delta):
@@ -180,9 +182,9 @@ def _spread(text: pa.Array, rows: Ints, count: int) -> pa.Array:
     """Texts of some of `count` rows as a column of all, null elsewhere."""
     if len(rows) == count:
         return text
-    places = np.full(count, -1, dtype=np.int64)
-    places[rows] = np.arange(len(rows))
-    return text.take(pa.array(places, mask=places < 0))
+    indexes = np.full(count, -1, dtype=np.int64)
+    indexes[rows] = np.arange(len(rows))
+    return text.take(pa.array(indexes, mask=indexes < 0))
 
 
 # ---------------------------------------------------------------------------------------------- inside of documents
@@ -192,15 +194,15 @@ def _nested(
     name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
 ) -> tuple[pa.Array, pa.Array]:
     """Members of set and unset for changes of an object field; null without changes."""
-    alike, found = _alike(name, new, old, spelling)
+    alike, sets_of_alike = _alike(name, new, old, spelling)
     if not alike.any():
         return _differing(name, new, old, removed, spelling)
     nothing = pa.nulls(len(new), pa.string())
     if alike.all():
-        return found, nothing
+        return sets_of_alike, nothing
     others = pa.array(~alike)
     sets, unsets = _differing(name, new.filter(others), old.filter(others), removed, spelling)
-    return pc.replace_with_mask(found, others, sets), pc.replace_with_mask(nothing, others, unsets)
+    return pc.replace_with_mask(sets_of_alike, others, sets), pc.replace_with_mask(nothing, others, unsets)
 
 
 def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple[npt.NDArray[np.bool_], pa.Array]:

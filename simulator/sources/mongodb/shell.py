@@ -72,7 +72,7 @@ def _escapes() -> Mapping[int, str]:
     """
     ranges = Path(__file__).with_name("shell_raw.txt").read_text(encoding="ascii").split()
     raw = [False] * 0x10000
-    for first, last in (each.split("-") for each in ranges):
+    for first, last in (span.split("-") for span in ranges):
         begin, end = int(first, 16), int(last, 16) + 1
         raw[begin:end] = [True] * (end - begin)
     odd = {code: f"\\u{code:04x}" for code in range(0x10000) if not raw[code]}

@@ -85,11 +85,11 @@ def number(text: str) -> int | float:
     match = _NUMBER.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is not a JSON number")
-    sign, whole, fraction, exponent = match[1], match[2], match[3], match[4]
-    integer = int(whole)
+    sign, digits, fraction, exponent = match[1], match[2], match[3], match[4]
+    integer = int(digits)
     if fraction is None and exponent is None and integer <= (1 << 63 if sign else (1 << 64) - 1):
         return -integer if sign else integer
-    value = _rapid(whole, fraction or "", int(exponent or 0), bool(sign))
+    value = _rapid(digits, fraction or "", int(exponent or 0), bool(sign))
     if math.isinf(value):
         raise ValueError(f"{text} is beyond the range of a double")
     return -value if sign else value

@@ -28,6 +28,6 @@ def rowid(table: TableId, numbers: Ints) -> pa.Array:
     row = numbers % ROWS_PER_BLOCK
     block = numbers // ROWS_PER_BLOCK % _BLOCKS
     file = 4 + numbers // (ROWS_PER_BLOCK * _BLOCKS) % _FILES
-    places = [file, block >> 12, block & 4095, row]
-    parts = [_PAIRS.take(pa.array(place)) for place in places]
+    indexes = [file, block >> 12, block & 4095, row]
+    parts = [_PAIRS.take(pa.array(index)) for index in indexes]
     return pc.binary_join_element_wise(data_object + "A", parts[0], "AA", parts[1], parts[2], "A", parts[3], "")

@@ -29,7 +29,7 @@ def as_logged(batch: ChangeBatch, logging: str) -> list[ChangeBatch]:
         logged[:, key or slice(None)] = True
     if "unique" in logging:
         logged = logged.copy()
-        for unique in (table.primary_key, *(each.columns for each in table.unique_keys)):
+        for unique in (table.primary_key, *(constraint.columns for constraint in table.unique_keys)):
             positions = [table.positions[name] for name in unique]
             logged[:, positions] |= different[:, positions].any(axis=1, keepdims=True)
     return parts(batch, logged, logged)

@@ -127,16 +127,16 @@ def parse_months(text: str, type: ColumnType) -> str:
 def parse_seconds(text: str, type: ColumnType) -> str:
     """`+01 02:03:04.500000`: as Oracle prints an interval of DAY(2) TO SECOND(6)."""
     match = _SECONDS.fullmatch(text.strip())
-    digits, places = 2 if type.length is None else type.length, 6 if type.scale is None else type.scale
+    digits, fraction_digits = 2 if type.length is None else type.length, 6 if type.scale is None else type.scale
     if not match or int(match[3] or 0) > 23 or int(match[4] or 0) > 59 or int(match[5] or 0) > 59:
         raise ValueError(f"{short(text)} is not an interval of days and seconds such as 1 02:03:04.5")
     days = int(match[2] or match[8] or 0)
     ns = (int(match[3] or 0) * 3600 + int(match[4] or 0) * 60 + int(match[5] or 0)) * _NS
-    ns += days * 86_400 * _NS + literals.fraction(match[6], places, 9)
+    ns += days * 86_400 * _NS + literals.fraction(match[6], fraction_digits, 9)
     days, rest = divmod(ns, 86_400 * _NS)
     if days >= 10**digits:
         raise ValueError(f"{text.strip()} has more days than {digits} digits hold")
     sign = "-" if ns and "-" in (match[1], match[7]) else "+"
     seconds, rest = divmod(rest, _NS)
-    fraction = f".{rest:09}"[: places + 1] if places else ""
+    fraction = f".{rest:09}"[: fraction_digits + 1] if fraction_digits else ""
     return f"{sign}{days:0{max(digits, 1)}} {literals.clock(seconds)}{fraction}"

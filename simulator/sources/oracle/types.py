@@ -75,8 +75,8 @@ def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], ins
     if inside is None:
         if row.arguments in _WITH_LENGTH:
             raise UsageError(f"{text!r}: {row.name} needs a length, as in {row.name.upper()}(40).")
-        whole = (MOST_DIGITS, 0) if typed in FIXED_POINT else ()
-        length, scale = (*(implied or whole or row.default), None, None)[:2]
+        integer = (MOST_DIGITS, 0) if typed in FIXED_POINT else ()
+        length, scale = (*(implied or integer or row.default), None, None)[:2]
         return ColumnType(row.name, length, scale, spelled=text)
     if typed in WHOLE or typed in ("real", "double precision") or not row.arguments:
         raise UsageError(f"{text!r}: {typed} takes no argument in brackets.")

@@ -52,18 +52,18 @@ def _rows(stored: bytes, offset: int, row: struct.Struct) -> tuple[list[tuple[in
     return list(row.iter_unpack(stored[offset + 4 : end])), end
 
 
-def _shown(place: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool) -> str:
+def _shown(index: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool) -> str:
     """The shape at an index, with its parts."""
-    _, first, kind = shapes[place]
+    _, first, kind = shapes[index]
     name = _NAMES[kind] if named else ""
     if kind <= 3:
-        later = [start for _, start, _ in shapes[place + 1 :] if start >= 0]
+        later = [start for _, start, _ in shapes[index + 1 :] if start >= 0]
         numbers = range(first, later[0] if later else len(figures)) if first >= 0 else range(0)
         ends = [*figures[1:], len(points)]
         lines = [",".join(points[figures[n] : ends[n]]) for n in numbers]
         if kind == 3:
             lines = [f"({line})" for line in lines]
         return f"{name}({','.join(lines)})" if lines else f"{name} EMPTY"
-    parts = [n for n in range(place + 1, len(shapes)) if shapes[n][0] == place]
+    parts = [n for n in range(index + 1, len(shapes)) if shapes[n][0] == index]
     texts = [_shown(n, points, figures, shapes, named=kind == 7) for n in parts]
     return f"{name}({','.join(texts)})" if texts else f"{name} EMPTY"

@@ -76,9 +76,9 @@ class Arrivals:
         us += chunk
         us *= self._chunk_us
         if self._knots is None:
-            whole: Ints = np.floor(us, out=us).astype(np.int64)
-            whole += self._start_us
-            return whole
+            rounded: Ints = np.floor(us, out=us).astype(np.int64)
+            rounded += self._start_us
+            return rounded
         us += self._start
         week, rest = np.divmod(us, WEEK_US)
         clock = np.interp(rest, self._knots, np.arange(HOURS + 1) * float(HOUR_US))

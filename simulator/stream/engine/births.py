@@ -40,16 +40,16 @@ class Births:
             if (rows == most).all() or not circle.bound or size > LARGEST or len(self._tables) == MOST_TABLES:
                 self._even[most].append(cohort)
                 continue
-            each = rows.astype(np.int32)[traffic.deck_steps(cohort)].reshape(-1, size)
-            sums = np.cumsum(each, axis=1, dtype=np.int32)
-            self._tables[cohort] = int(sums[0, -1]), (sums - each).ravel()
+            of_cards = rows.astype(np.int32)[traffic.deck_steps(cohort)].reshape(-1, size)
+            sums = np.cumsum(of_cards, axis=1, dtype=np.int32)
+            self._tables[cohort] = int(sums[0, -1]), (sums - of_cards).ravel()
 
     def before(self, turns: Ints) -> Ints:
         """Counts the rows that were numbered before each turn."""
         total = np.zeros(len(turns), dtype=np.int64)
         for rows, cohorts in self._even.items():
             total += self._traffic.cohort_visits(cohorts, turns) * rows
-        for cohort, (whole, sums) in self._tables.items():
-            deck, place = self._traffic.deck_of(cohort, self._traffic.cohort_visits([cohort], turns))
-            total += deck * whole + sums[place]
+        for cohort, (of_deck, sums) in self._tables.items():
+            deck, card = self._traffic.deck_of(cohort, self._traffic.cohort_visits([cohort], turns))
+            total += deck * of_deck + sums[card]
         return total

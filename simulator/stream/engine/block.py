@@ -145,8 +145,8 @@ class Stream(ABC):
 
     @property
     def partial_images(self) -> str | None:
-        whole, setting = self.source.row_images[0], self.source.row_image_setting
-        return None if self.row_image in ("", whole) else f"{setting} is {self.row_image}; set it to {whole}"
+        complete, setting = self.source.row_images[0], self.source.row_image_setting
+        return None if self.row_image in ("", complete) else f"{setting} is {self.row_image}; set it to {complete}"
 
     def as_logged(self, batches: Iterable[ChangeBatch]) -> tuple[ChangeBatch, ...]:
         """Changes reduced to what the source's log holds."""
@@ -273,18 +273,18 @@ class Stream(ABC):
         table, columns = self.snapshot_rows(block, needed)
         ms, number_of_table = self.snapshot_ms(block.turn), block.part.table
         number = np.arange(block.first, block.first + block.rows, dtype=np.int64)
-        one = np.ones(block.rows, dtype=np.int64)
+        ones = np.ones(block.rows, dtype=np.int64)
         envelope = Envelope(
             phase=0,
             turn=number,
-            ordinal=0 * one,
-            statement=0 * one,
+            ordinal=0 * ones,
+            statement=0 * ones,
             txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
-            seq=one,
-            size=one,
+            seq=ones,
+            size=ones,
             offset=np.minimum(number + number_of_table + 1, self.first_offset - 1),
-            event_ms=ms * one,
-            write_ms=(ms + WRITE_LAG_MS) * one,
+            event_ms=ms * ones,
+            write_ms=(ms + WRITE_LAG_MS) * ones,
             borders=block.borders(),
         )
         events: tuple[Event, ...] = ()
@@ -292,8 +292,8 @@ class Stream(ABC):
             # it takes no number of a row: it stands right before the first, behind those of tables without rows
             order, offset = create_table(block.first, number_of_table), block.first + number_of_table
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
-            at = (order, SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
-            events = (SchemaChange(*at, kind, database, None, table, sql),)
+            position = (order, SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
+            events = (SchemaChange(*position, kind, database, None, table, sql),)
         numbers = partial(self.snapshot_row_numbers, block)
         batch = ChangeBatch(table, READ, envelope, columns, None, row_numbers=numbers)
         return Block(block.first, block.rows, (batch,) if block.rows else (), events, block.rows, block.turn)

@@ -124,7 +124,7 @@ class Compiled:
 
     def _dated(self, field: Field) -> Field:
         """Resolves the transaction borders at which it is added and dropped."""
-        since, until = (None if at is None else self.timeline.border(at) for at in (field.since, field.until))
+        since, until = (None if turn is None else self.timeline.border(turn) for turn in (field.since, field.until))
         return replace(field, since=since, until=until)
 
     def _versions(self, columns: Columns, changes: Sequence[tuple[int, Change]]) -> dict[str, list[Version]]:
@@ -160,10 +160,10 @@ class Compiled:
                 self.rows[mine] = self.ticks.rows(table)[mine - self.ticks.span(table).start]
             ends = tick + program.last_ticks + 1
             sizes = np.diff(ends, prepend=tick)
-            at = slice(self.step_first[p], self.step_first[p + 1])
-            self.last_tick[at] = ends - 1
+            steps_here = slice(self.step_first[p], self.step_first[p + 1])
+            self.last_tick[steps_here] = ends - 1
             for j in range(int(sizes.max())):
-                self.statements[j, at] = np.where(j < sizes, ends - sizes + j, -1)
+                self.statements[j, steps_here] = np.where(j < sizes, ends - sizes + j, -1)
 
     def _number(self) -> None:
         """Sets the stream's first numbers, their distance between turns, and the last turn that fits."""
@@ -199,7 +199,9 @@ class Compiled:
 
     def _measure(self) -> None:
         """Refuse values that a transaction, and so a block, cannot hold."""
-        versions = {name: [(each.table, each.columns) for each in held] for name, held in self.versions.items()}
+        versions = {
+            name: [(version.table, version.columns) for version in held] for name, held in self.versions.items()
+        }
         self.sizes = sizes(self.plan, versions)
         peak, turns = self.sizes.peak, self.timeline.largest
         if peak.bytes * turns > COLUMN_BYTES:
@@ -238,7 +240,7 @@ class _Always:
         if values.kind == "of" and values.arguments.via is None:
             # it follows another column, and changes when that is set in the same step
             parent, key = values.arguments.table, values.arguments.name
-            follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
+            follows = any(s.update == parent and key in (s.set or ()) for taken in steps for s in taken.do)
             return not field.spec.nulls and follows and self(parent, key, step)
         return self.drawn.column(table, name).always
 

@@ -307,9 +307,9 @@ class State:
                 self.tick, self.cycle, self.program, history.start, history.count, history.per_cycle
             )
         if history not in self._changes:
-            whole = history.per_cycle[self.program]
+            per_cycle = history.per_cycle[self.program]
             count = history.count[self.tick - history.start]
-            self._changes[history] = np.add(count, np.maximum(self.cycle, 0) * whole, dtype=int)
+            self._changes[history] = np.add(count, np.maximum(self.cycle, 0) * per_cycle, dtype=int)
         return self._changes[history]
 
     def written(self, history: History) -> Written:

@@ -37,8 +37,8 @@ def program_of(name: str, life: LifecycleSpec, fields: Mapping[str, Sequence[str
         count = max(FEWEST, min(LIVES, int(STEPS / max(1.0, _mean(steps)))))
     lives: list[list[Step]] = [[] for _ in range(count)]
     _Deal(seed, name, fields).steps(steps, ("steps",), lives)
-    whole = [_possible(lives[i], members) for i in order(count, key(seed, name, "lives"))]
-    kept = tuple(life for life in whole if life)
+    shuffled_lives = [_possible(lives[i], members) for i in order(count, key(seed, name, "lives"))]
+    kept = tuple(life for life in shuffled_lives if life)
     counts = {}
     for member in varied:
         evenly = member.low + dealt([1.0] * (member.high - member.low + 1), len(kept))
@@ -94,17 +94,17 @@ class _Deal:
                 taken = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *path_of_step, "chance")
                 often = [0 if skipped else n for n, skipped in zip(often, taken, strict=True)]
             for time in range(high):
-                these = [life for life, n in zip(lives, often, strict=True) if n > time]
+                taking = [life for life, n in zip(lives, often, strict=True) if n > time]
                 if step.do:
                     taken_step = Step(step.name, tuple(self._act(statement) for statement in step.do))
-                    for life in these:
+                    for life in taking:
                         life.append(taken_step)
                 else:
                     ways = self._hand(
-                        [way.weight for way in step.either], these, GOLDEN_MEAN, *path_of_step, "either", time
+                        [way.weight for way in step.either], taking, GOLDEN_MEAN, *path_of_step, "either", time
                     )
                     for w, way in enumerate(step.either):
-                        chosen = [life for life, mine in zip(these, ways, strict=True) if mine == w]
+                        chosen = [life for life, mine in zip(taking, ways, strict=True) if mine == w]
                         self.steps(way.steps, (*path_of_step, "either", w, time), chosen)
 
     def _hand(self, weights: Sequence[float], lives: Sequence[list[Step]], mean: float, *what: object) -> list[int]:
@@ -119,10 +119,10 @@ class _Deal:
         salt = key(self.seed, self.lifecycle, *what)
         shuffled = order(count, salt).tolist()
         by_past = sorted(shuffled, key=lambda i: [step.name for step in lives[i]])
-        places = np.empty(count)
-        places[by_past] = (np.arange(count) * mean + float(unit(bits(salt, np.array([0])))[0])) % 1
+        fractions = np.empty(count)
+        fractions[by_past] = (np.arange(count) * mean + float(unit(bits(salt, np.array([0])))[0])) % 1
         ends = np.cumsum(np.array(weights)) / sum(weights)
-        hand: list[int] = np.minimum(np.searchsorted(ends, places, side="right"), len(weights) - 1).tolist()
+        hand: list[int] = np.minimum(np.searchsorted(ends, fractions, side="right"), len(weights) - 1).tolist()
         return hand
 
     def _act(self, statement: Statement) -> Act:

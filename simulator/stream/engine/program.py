@@ -123,8 +123,8 @@ class Program:
 
     def last_where(self, table: str, *kinds: Kind) -> Ints:
         """The last tick up to each one, in its life, that is a statement of these kinds on a table; or -1."""
-        such = self.by_tick(act.table == table and act.kind in kinds for act in self.distinct_acts)
-        last = np.maximum.accumulate(np.where(such, np.arange(len(such)), -1))
+        matching = self.by_tick(act.table == table and act.kind in kinds for act in self.distinct_acts)
+        last = np.maximum.accumulate(np.where(matching, np.arange(len(matching)), -1))
         return np.where(last >= self.first_tick_of_life, last, -1)
 
     @cached_property

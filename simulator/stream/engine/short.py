@@ -145,8 +145,8 @@ class _Deck:
         return self._program([tuple(self._updates(STEPS))], permanent=True)
 
     def _program(self, lives: Sequence[tuple[Step, ...]], *, permanent: bool) -> Program:
-        each = self.table.rows_per_statement
-        return Program(self.name, {self.name: Member(self.name, each, each, self.name, permanent)}, tuple(lives))
+        rows = self.table.rows_per_statement
+        return Program(self.name, {self.name: Member(self.name, rows, rows, self.name, permanent)}, tuple(lives))
 
     def _order(self, cards: int, *what: object) -> list[int]:
         shuffled: list[int] = order(cards, key(self.seed, self.name, "deck", *what)).tolist()
@@ -165,7 +165,7 @@ class _Deck:
         for hand, of_key in set(dealt_hands):
             sets = hand.union(self.stamped, self.table.key[:of_key])
             steps[hand, of_key] = Step("update", (Act(UPDATE, self.name, sets),))
-        return [steps[each] for each in dealt_hands]
+        return [steps[hand_and_key] for hand_and_key in dealt_hands]
 
     def _asked(self, count: int) -> list[frozenset[str]]:
         """Columns that each update sets, by the weights of `updates`."""

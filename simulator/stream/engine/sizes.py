@@ -65,9 +65,10 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
     """The sizes of a plan's turns; `versions` are the versions of each table, with their columns."""
     measured = {
         name: [
-            [(c, drawn.most_bytes) for c, drawn in zip(table.columns, drawns, strict=True)] for table, drawns in each
+            [(c, drawn.most_bytes) for c, drawn in zip(table.columns, drawns, strict=True)]
+            for table, drawns in table_versions
         ]
-        for name, each in versions.items()
+        for name, table_versions in versions.items()
     }
     rows = {name: max(map(row_bytes, tables)) for name, tables in measured.items()}
     means = [_mean(program, rows) for program in plan.programs]
@@ -85,8 +86,10 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
 
 def _mean(program: Program, rows: Mapping[str, int]) -> float:
     """Bytes of a step's messages."""
-    each = {name: (member.low + member.high) / 2 * rows[name] for name, member in program.members.items()}
-    total = sum(times * sum(each[act.table] for act in step.acts) for step, times in program.turns.items())
+    bytes_of_statement = {name: (member.low + member.high) / 2 * rows[name] for name, member in program.members.items()}
+    total = sum(
+        times * sum(bytes_of_statement[act.table] for act in step.acts) for step, times in program.turns.items()
+    )
     return total / len(program.steps)
 
 

@@ -143,8 +143,8 @@ class ChangeStream(Stream):
         varied = np.where(rows < 0, self.compiled.group[tick] // 4, -1)
         for table in np.unique(varied[varied >= 0]):
             statement, turn = np.nonzero(varied == table)
-            name, at = self.compiled.names[table], tick[statement, turn]
-            rows[statement, turn] = self.compiled.ticks.row_count(name, slot[turn], at)
+            name, ticks = self.compiled.names[table], tick[statement, turn]
+            rows[statement, turn] = self.compiled.ticks.row_count(name, slot[turn], ticks)
         self._structure = Structure(turns, cohort, slot, cycle, tick, rows)
         return self._structure
 
@@ -164,8 +164,8 @@ class ChangeStream(Stream):
         _, step = self.compiled.ticks.cycle_and_step(cohort, place)
         programs = [self.plan.programs[number] for number in self.compiled.ticks.cohort_program[cohort]]
         return {
-            turn: program.steps[at].name
-            for turn, program, at in zip(numbers.tolist(), programs, step.tolist(), strict=True)
+            turn: program.steps[step_number].name
+            for turn, program, step_number in zip(numbers.tolist(), programs, step.tolist(), strict=True)
             if program.lifecycle in self.scenario.spec.lifecycles
         }
 
@@ -204,19 +204,19 @@ class ChangeStream(Stream):
             else:
                 owner, row = expanded(rows)
                 turn, statement = turn[owner], statement[owner]
-            at = ordinal[statement, turn] + row
+            number_in_turn = ordinal[statement, turn] + row
             envelope = Envelope(
                 phase=1,
                 turn=structure.turns[turn],
-                ordinal=STEP * at,
+                ordinal=STEP * number_in_turn,
                 statement=statement,
                 txn=txn[turn],
-                seq=before[turn] - before_txn[turn] + at + 1,
+                seq=before[turn] - before_txn[turn] + number_in_turn + 1,
                 size=size[turn],
-                offset=self._offset(structure.turns[turn], STEP * at),
+                offset=self._offset(structure.turns[turn], STEP * number_in_turn),
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
-                in_second=in_second[turn] + STEP * at,
+                in_second=in_second[turn] + STEP * number_in_turn,
                 txn_in_second=None if txn_in_second is None else txn_in_second[turn],
                 statement_ms=None if statement_ms is None else statement_ms[turn],
             )
@@ -335,11 +335,11 @@ class ChangeStream(Stream):
             last_ms,
             self._in_second(turns, ms, 0, follow=False),
         )
-        for turn, ordinal, transaction, offset, at, last, in_second in zip(
+        for turn, ordinal, transaction, offset, beat_ms, commit_ms, in_second in zip(
             *(column.tolist() for column in columns), strict=True
         ):
             order = OrderKey(1, turn, ordinal)
-            yield Heartbeat(order, transaction, offset, at, at + WRITE_LAG_MS, last, in_second=in_second)
+            yield Heartbeat(order, transaction, offset, beat_ms, beat_ms + WRITE_LAG_MS, commit_ms, in_second=in_second)
 
     # ---------------------------------------------------------------------------------------------------------- state
 

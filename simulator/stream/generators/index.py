@@ -97,10 +97,10 @@ class WeightedIndex:
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
                 # a place on the line without the two, then moved behind each that it has passed
-                place = now * (1 - self.weights[low] - differ * self.weights[high])
-                place += self.weights[low] * (place >= self.ends[low] - self.weights[low])
-                place += self.weights[high] * (differ & (place >= self.ends[high] - self.weights[high]))
-                others = self._at(place)
+                point = now * (1 - self.weights[low] - differ * self.weights[high])
+                point += self.weights[low] * (point >= self.ends[low] - self.weights[low])
+                point += self.weights[high] * (differ & (point >= self.ends[high] - self.weights[high]))
+                others = self._at(point)
                 # where rounding meets an end
                 wrong = np.flatnonzero((others == low) | (others == high))
                 while len(wrong):
@@ -109,8 +109,8 @@ class WeightedIndex:
                 index[odd] = others
         return index
 
-    def _at(self, places: npt.NDArray[np.float64]) -> Ints:
-        index: Ints = np.minimum(np.searchsorted(self.ends, places, side="right"), len(self.ends) - 1)
+    def _at(self, points: npt.NDArray[np.float64]) -> Ints:
+        index: Ints = np.minimum(np.searchsorted(self.ends, points, side="right"), len(self.ends) - 1)
         return index
 
 
@@ -122,21 +122,21 @@ class Picks:
         self.values, self.count = values, len(values)
         self.differ = len(values) > 1 and len(storage(values).unique()) == len(values)
         self.most_bytes = SHORT_BYTES
-        self._places: npt.NDArray[np.int32] | None = None
+        self._indices: npt.NDArray[np.int32] | None = None
         some = values.null_count < max(len(values), 1)
         if _is_text(values.type) and some:
             self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
         if values.null_count and some:
             there = np.asarray(values.is_valid())
-            self._places, self._null = (np.cumsum(there) - 1).astype(np.int32), ~there
+            self._indices, self._null = (np.cumsum(there) - 1).astype(np.int32), ~there
             self.values = values.drop_null()
 
     def __call__(self, index: npt.NDArray[np.signedinteger]) -> pa.Array:
-        if self._places is None:
-            places = pa.array(index.astype(np.int32, copy=False))
+        if self._indices is None:
+            indices = pa.array(index.astype(np.int32, copy=False))
         else:
-            places = pa.array(self._places[index], mask=self._null[index])
-        return pa.DictionaryArray.from_arrays(places, self.values)
+            indices = pa.array(self._indices[index], mask=self._null[index])
+        return pa.DictionaryArray.from_arrays(indices, self.values)
 
 
 def _is_text(type: pa.DataType) -> bool:

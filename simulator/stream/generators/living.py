@@ -75,8 +75,8 @@ class LivingRows:
     def rows(self, turns: Ints) -> list[Ints]:
         """About how many rows each cohort has at each turn."""
         return [
-            ((alive + staying * np.maximum(self.traffic.cohort_visits([number], turns), 0)) * each).astype(np.int64)
-            for number, (alive, staying, each) in zip(self.cohorts, self._shares, strict=True)
+            ((alive + staying * np.maximum(self.traffic.cohort_visits([number], turns), 0)) * rows).astype(np.int64)
+            for number, (alive, staying, rows) in zip(self.cohorts, self._shares, strict=True)
         ]
 
     def pick(self, cohort: int, draws: Bits, turns: Ints, until: Ints, recent: float) -> tuple[State, Mask]:

@@ -23,7 +23,7 @@ class Nulls:
 
     def __call__(self, state: State) -> npt.NDArray[np.bool_]:
         if compiled() and self.share < 1 and self._between < 1:
-            share, between = (int(each * 2.0**64) for each in (self.share, self._between))
+            share, between = (int(fraction * 2.0**64) for fraction in (self.share, self._between))
             return native.nulls(state.identity, state.changes(self.history), self.salt, share, between)
         drawn = draws(state, self.history, self.salt)
         nulls = chance(drawn, self.share)

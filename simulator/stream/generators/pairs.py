@@ -43,24 +43,26 @@ class Pairs:
                     )
                 parts.append((number, cohort.base, cohort.count, program.members[table].high))
         self._key = key(scenario.seed, table, *fields, "pairs")
-        self._places = PermanentRows(parts, self._key)
+        self._rows = PermanentRows(parts, self._key)
         referred = [scenario.spec.tables[table].columns[field].values.arguments.table for field in fields]
         sizes = [permanent(other).rows for other in referred]
         self._size = dict(zip(fields, sizes, strict=True))
         self._below = {field: prod(sizes[:i]) for i, field in enumerate(fields)}
-        places, pairs = self._places.rows, prod(sizes)
-        if pairs < places:
+        rows, pairs = self._rows.rows, prod(sizes)
+        if pairs < rows:
             scenario.fail(
                 ("tables", table),
-                f"the table may have {places:,} rows at a time, and there are only {pairs:,} pairs of permanent rows "
+                f"the table may have {rows:,} rows at a time, and there are only {pairs:,} pairs of permanent rows "
                 f"of {' and '.join(referred)}: lower its rows, or raise theirs",
             )
-        self._each = pairs // places if places else 1
+        self._pairs_of_row = pairs // rows if rows else 1
         self._shuffle = Shuffle(max(pairs, 1), mix(np.array([self._key]))[0])
 
     def numbers(self, field: str, state: State) -> Ints:
         """The numbers of the permanent rows that a column refers to."""
-        place = self._places.number(state.cohort, state.slot, state.row)
-        pair = self._shuffle.forward(place * self._each + below(mix(state.identity + self._key), self._each))
+        row = self._rows.number(state.cohort, state.slot, state.row)
+        pair = self._shuffle.forward(
+            row * self._pairs_of_row + below(mix(state.identity + self._key), self._pairs_of_row)
+        )
         numbers: Ints = pair // self._below[field] % self._size[field]
         return numbers

@@ -23,18 +23,18 @@ class PermanentRows:
 
     def __init__(self, parts: Sequence[tuple[int, int, int, int]], key: np.uint64) -> None:
         """Index of (cohort, first slot, slots, rows of each)."""
-        sizes = [slots * each for _, _, slots, each in parts]
+        sizes = [slots * rows for _, _, slots, rows in parts]
         self.starts: Ints = np.cumsum([0, *sizes]).astype(np.int64)
         self.rows = int(self.starts[-1])
         self._shuffle = Shuffle(max(self.rows, 1), key)
         self._part = np.full(max((cohort for cohort, *_ in parts), default=-1) + 1, -1, dtype=np.int64)
         for i, (cohort, *_) in enumerate(parts):
             self._part[cohort] = i
-        self._cohort, self._first, _, self._each = np.array(parts, dtype=np.int64).reshape(-1, 4).T
+        self._cohort, self._first, _, self._rows_of_slot = np.array(parts, dtype=np.int64).reshape(-1, 4).T
 
     def number(self, cohort: Ints, slot: Ints, row: Ints) -> Ints:
         part = self._part[cohort]
-        return self._shuffle.forward(self.starts[part] + (slot - self._first[part]) * self._each[part] + row)
+        return self._shuffle.forward(self.starts[part] + (slot - self._first[part]) * self._rows_of_slot[part] + row)
 
     @cached_property
     def _table(self) -> tuple[Ints, Ints, Ints, Bits] | None:
@@ -55,5 +55,5 @@ class PermanentRows:
     def _computed(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
         numbers = self._shuffle.backward(numbers)
         part = np.searchsorted(self.starts, numbers, side="right") - 1
-        slot, row = np.divmod(numbers - self.starts[part], self._each[part])
+        slot, row = np.divmod(numbers - self.starts[part], self._rows_of_slot[part])
         return self._cohort[part], slot + self._first[part], row

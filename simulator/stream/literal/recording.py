@@ -94,7 +94,7 @@ def write(path: Path, recorded: Recorded, literals: Literals) -> None:
     try:
         batches = [_batch(chunk, literals) for chunk in iter(lambda: list(islice(records, _BATCH_RECORDS)), [])]
         header = {**asdict(recorded.facts), "tables": [asdict(table) for table in tables]}
-        header["before"] = [[tables[each.table], each.text] for each in recorded.before]
+        header["before"] = [[tables[state.table], state.text] for state in recorded.before]
         header["records"] = sum(len(batch) for batch in batches)
         schema = _SCHEMA.with_metadata({_KEY: json.dumps(header)})
         options = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -117,9 +117,9 @@ def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
         return None if table is None else tables.setdefault(table, len(tables))
 
     def row_records(state: TableRows) -> Iterator[_Record]:
-        at = number(state.table)
+        table = number(state.table)
         for row_number, row in state.rows.items():
-            yield {"what": "held", "table": at, "number": row_number, "after": row}, state.table
+            yield {"what": "held", "table": table, "number": row_number, "after": row}, state.table
 
     for state in recorded.before:
         number(state.table)
@@ -204,7 +204,7 @@ def read(path: str) -> Recorded:
     """A whole recording. Raises UsageError."""
     header = _header(path)
     tables = [_table(item) for item in header["tables"]]
-    before = [TableRows(tables[at], {}, text) for at, text in header["before"]]
+    before = [TableRows(tables[index], {}, text) for index, text in header["before"]]
     transactions: list[Transaction] = []
     rows_by_table = {item.table: item.rows for item in before}
     entries: list[Entry] = []
@@ -265,8 +265,8 @@ def _row(record: Mapping[str, Any], tables: Sequence[Table]) -> RowChange:
 def _ddl(record: Mapping[str, Any], tables: Sequence[Table]) -> Ddl:
     facts = json.loads(record["facts"])
 
-    def table(at: int | None) -> Table | None:
-        return None if at is None else tables[at]
+    def table(index: int | None) -> Table | None:
+        return None if index is None else tables[index]
 
     return Ddl(
         SchemaChangeKind[facts["kind"]],
@@ -277,7 +277,7 @@ def _ddl(record: Mapping[str, Any], tables: Sequence[Table]) -> Ddl:
         record["ms"],
         tuple(SchemaChangeKind[kind] for kind in facts["kinds"]),
         tuple((table(old), table(new)) for old, new in facts["more"]),
-        tuple(TableRows(tables[at], {}) for at in facts["rows"]),
+        tuple(TableRows(tables[index], {}) for index in facts["rows"]),
     )
 
 

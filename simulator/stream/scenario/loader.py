@@ -150,8 +150,8 @@ def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
     paths = list(_expanded(data, names))
     if not paths:
         raise UsageError(f"--set {setting}: `*` stands for nothing there; of tables it means those with rows.")
-    for one in paths:
-        _put(data, setting, one, value)
+    for keys in paths:
+        _put(data, setting, keys, value)
     return paths
 
 

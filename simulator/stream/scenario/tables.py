@@ -80,9 +80,9 @@ def first_version(loaded: Loaded, name: str, source: Source) -> Table:
         for key in spec.unique:
             with part():
                 unique.append(_unique_key(loaded, (*path, "unique"), key, spec, source))
-    at = source.table_id(spec.database or loaded.spec.database, name, spec.db_schema or loaded.spec.db_schema)
+    id = source.table_id(spec.database or loaded.spec.database, name, spec.db_schema or loaded.spec.db_schema)
     try:
-        return source.shaped(Table(at, tuple(columns), tuple(map(source.identifier, spec.key)), 0, tuple(unique)))
+        return source.shaped(Table(id, tuple(columns), tuple(map(source.identifier, spec.key)), 0, tuple(unique)))
     except UsageError as error:
         loaded.fail(path, str(error))
 
@@ -140,10 +140,10 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
         sql = source.ddl.create_table(table)
         return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
     database = str(getattr(change, change.change))
-    at = source.table_id(database, "").database
+    stored = source.table_id(database, "").database
     if change.change == "create_database":
-        return Applied(SchemaChangeKind.CREATE_DATABASE, at, None, None, source.ddl.create_database(database))
-    return Applied(SchemaChangeKind.DROP_DATABASE, at, None, None, source.ddl.drop_database(database))
+        return Applied(SchemaChangeKind.CREATE_DATABASE, stored, None, None, source.ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, stored, None, None, source.ddl.drop_database(database))
 
 
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:

@@ -48,8 +48,8 @@ def hash_order(names: Sequence[str], entries: int | None = None, *, initial: int
 
 @lru_cache(maxsize=1024)
 def _hash_order(names: tuple[str, ...], buckets: int) -> tuple[int, ...]:
-    def bucket(place: int) -> int:
-        hashed = string_hash(names[place])
+    def bucket(index: int) -> int:
+        hashed = string_hash(names[index])
         return (hashed ^ hashed >> 16) & (buckets - 1)
 
     return tuple(sorted(range(len(names)), key=bucket))

@@ -82,8 +82,8 @@ def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
     # The bits, not the values, tell 0.0 from -0.0 and are equal to themselves.
     bits = values[hard].view(np.uint64 if dtype is np.float64 else np.uint32)
     distinct, inverse = np.unique(bits, return_inverse=True)
-    one = _double if dtype is np.float64 else _float
-    slow = pa.array([one(value) for value in distinct.tolist()], type=pa.string()).take(pa.array(inverse))
+    text_of = _double if dtype is np.float64 else _float
+    slow = pa.array([text_of(value) for value in distinct.tolist()], type=pa.string()).take(pa.array(inverse))
     return pc.replace_with_mask(text, pa.array(hard), slow)
 
 
@@ -106,9 +106,9 @@ def _easy(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Ar
         tens = np.power(0.1, np.arange(int(decimals.max(initial=0)) + 1))
         # a hair less, since the powers are rounded themselves
         easy = middle & (np.spacing(size).astype(np.float64) < tens[decimals] * 0.999)
-        whole = middle & (point < 0)
-    if whole.any():
-        text = pc.if_else(pa.array(whole), join([text, ".0"], len(text)), text)
+        integral = middle & (point < 0)
+    if integral.any():
+        text = pc.if_else(pa.array(integral), join([text, ".0"], len(text)), text)
     return text, easy
 
 
@@ -208,10 +208,10 @@ def _fraction_digits(exponent: int, fraction: int, bits: int, tiny: int, signifi
 
     Digits are taken off B / S until what is left is within M of a digit's end.
     """
-    place = _estimate(fraction, bits, exponent)
-    fives_b = max(0, -place)
+    exponent_of_ten = _estimate(fraction, bits, exponent)
+    fives_b = max(0, -exponent_of_ten)
     twos_b = fives_b + tiny + exponent
-    fives_s = max(0, place)
+    fives_s = max(0, exponent_of_ten)
     twos_s = fives_s + tiny
     twos_m = twos_b - significant
     twos_b -= bits - 1
@@ -229,10 +229,10 @@ def _fraction_digits(exponent: int, fraction: int, bits: int, tiny: int, signifi
     b = fraction * 5**fives_b << twos_b
     s = 5**fives_s << twos_s
     m = 5**fives_b << twos_m
-    return _take_digits(b, s, m, place, width)
+    return _take_digits(b, s, m, exponent_of_ten, width)
 
 
-def _take_digits(b: int, s: int, m: int, place: int, width: int) -> tuple[int, str]:
+def _take_digits(b: int, s: int, m: int, exponent_of_ten: int, width: int) -> tuple[int, str]:
     tens = s * 10
     digit, b = divmod(b, s)
     b, m = b * 10, _wrapped(m * 10, width)
@@ -240,10 +240,10 @@ def _take_digits(b: int, s: int, m: int, place: int, width: int) -> tuple[int, s
     digits: list[int] = []
     if digit == 0 and not high:
         # the estimate was one too high
-        place -= 1
+        exponent_of_ten -= 1
     else:
         digits.append(digit)
-    if place < -3 or place >= 8:
+    if exponent_of_ten < -3 or exponent_of_ten >= 8:
         # the form with an exponent always has a digit after the point
         low = high = False
     while not low and not high:
@@ -255,8 +255,8 @@ def _take_digits(b: int, s: int, m: int, place: int, width: int) -> tuple[int, s
             low, high = b < m, _is_high(b, m, tens, width)
         digits.append(digit)
     if high and (not low or _rounds_up(_wrapped(2 * b - tens, width), digits[-1])):
-        return _rounded_up(place, digits)
-    return place + 1, "".join(map(str, digits))
+        return _rounded_up(exponent_of_ten, digits)
+    return exponent_of_ten + 1, "".join(map(str, digits))
 
 
 def _wrapped(value: int, width: int) -> int:
@@ -275,16 +275,16 @@ def _rounds_up(difference: int, last_digit: int) -> bool:
     return difference > 0 or (difference == 0 and last_digit % 2 == 1)
 
 
-def _rounded_up(place: int, digits: list[int]) -> tuple[int, str]:
+def _rounded_up(exponent_of_ten: int, digits: list[int]) -> tuple[int, str]:
     """roundup: trailing nines carry into the digit before them; all nines become the next power of ten."""
     last = len(digits) - 1
     while last > 0 and digits[last] == 9:
         digits[last] = 0
         last -= 1
     if digits[last] == 9:
-        return place + 2, "1" + "0" * (len(digits) - 1)
+        return exponent_of_ten + 2, "1" + "0" * (len(digits) - 1)
     digits[last] += 1
-    return place + 1, "".join(map(str, digits))
+    return exponent_of_ten + 1, "".join(map(str, digits))
 
 
 def _estimate(fraction: int, bits: int, exponent: int) -> int:

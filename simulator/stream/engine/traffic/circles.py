@@ -82,10 +82,10 @@ class Rounds(NamedTuple):
 
     def decks_of(self, slot: Ints, ahead: Ints) -> tuple[Ints, Ints]:
         """(deck, number of the card within its seat) of the visit with `ahead` visits before it."""
-        much, few = self.visits + self.more, self.visits
-        rounds, rest = np.divmod(ahead, self._round * few + self._stay * self.more)
-        cold = rest - self._stay * much
-        number, rank = np.divmod(np.where(cold < 0, rest, cold), np.where(cold < 0, much, few))
+        more_visits, fewer_visits = self.visits + self.more, self.visits
+        rounds, rest = np.divmod(ahead, self._round * fewer_visits + self._stay * self.more)
+        cold = rest - self._stay * more_visits
+        number, rank = np.divmod(np.where(cold < 0, rest, cold), np.where(cold < 0, more_visits, fewer_visits))
         return rounds * self._round + number + np.where(cold < 0, 0, self._stay) - self._zero(slot), rank
 
     @property

@@ -42,7 +42,7 @@ class Deal:
         self._orders = orders
         self.cards: Ints = np.bincount(hand, minlength=len(weights)).astype(np.int64)
         shuffled = [order(len(hand), key("period", which)) for which in range(orders)]
-        cohort = np.stack([hand[each] for each in shuffled])
+        cohort = np.stack([hand[positions] for positions in shuffled])
         by_cohort = np.argsort(cohort.astype(np.uint16), axis=1, kind="stable")
         self._cohort = cohort.astype(np.int32)
         self._first = np.cumsum(self.cards) - self.cards
@@ -80,9 +80,9 @@ class Deal:
             mine = np.isin(self._cohort, list(cohorts))
             counts: npt.NDArray[np.int32] = (np.cumsum(mine, axis=1) - mine).astype(np.int32)
             self._counted[cohorts] = int(mine[0].sum()), counts
-        whole, before = self._counted[cohorts]
+        per_period, before = self._counted[cohorts]
         period, position = np.divmod(turns, self.period)
-        counted: Ints = np.add(period * whole, before[self._order(period), position], dtype=np.int64)
+        counted: Ints = np.add(period * per_period, before[self._order(period), position], dtype=np.int64)
         return counted
 
     def counts(self, turn: int) -> Ints:
@@ -116,9 +116,9 @@ class Deals:
 
         def deal(turn: int | None) -> Deal:
             now = np.array(weights)
-            for (first, stop), each in zip(surges, times, strict=True):
+            for (first, stop), factors in zip(surges, times, strict=True):
                 if turn is not None and first <= turn < stop:
-                    now = now * each
+                    now = now * factors
             known = tuple(now.tolist())
             if known not in deals:
                 deals[known] = Deal(known, salt)

@@ -37,10 +37,10 @@ class Deck:
 @lru_cache(maxsize=64)
 def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
     """A deck of `slots` seats that have `visits` cards each, and the first `hot` ones `more`."""
-    each = np.full(slots, visits, dtype=np.int64)
-    each[:hot] += more
-    cards = int(each.sum())
-    owner = np.repeat(np.arange(slots, dtype=np.int64), each)
+    cards_of_seat = np.full(slots, visits, dtype=np.int64)
+    cards_of_seat[:hot] += more
+    cards = int(cards_of_seat.sum())
+    owner = np.repeat(np.arange(slots, dtype=np.int64), cards_of_seat)
     seats = np.empty((ORDERS, cards), dtype=np.int32)
     for which in range(ORDERS):
         salt = key("deck", slots, gaps, which)
@@ -50,27 +50,27 @@ def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
         drawn = unit(bits(salt, np.arange(cards)))
         split = hot * (visits + more)
         alike = drawn[:split].reshape(-1, visits + more), drawn[split:].reshape(-1, visits)
-        places = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
-        seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in places]), kind="stable")]
+        sort_keys = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
+        seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in sort_keys]), kind="stable")]
     by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # 16 bits are sorted by radix
-    within: Ints = np.arange(cards) - np.repeat(np.cumsum(each) - each, each)
+    within: Ints = np.arange(cards) - np.repeat(np.cumsum(cards_of_seat) - cards_of_seat, cards_of_seat)
     rank = np.empty((ORDERS, cards), dtype=np.int32)
     np.put_along_axis(rank, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
     return Deck(seats, rank, by_seat.astype(np.int32))
 
 
-def _steady(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _steady(drawn: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Cards of a seat one after the other: each seat once in each pass."""
-    steady: npt.NDArray[np.float64] = (places + np.arange(places.shape[1])) / places.shape[1]
+    steady: npt.NDArray[np.float64] = (drawn + np.arange(drawn.shape[1])) / drawn.shape[1]
     return steady
 
 
-def _bursts(places: npt.NDArray[np.float64], cards: int) -> npt.NDArray[np.float64]:
+def _bursts(drawn: npt.NDArray[np.float64], cards: int) -> npt.NDArray[np.float64]:
     """Cards of a seat behind each other: each BURST of them near the first, at gaps that are exponential."""
-    numbers = np.arange(places.shape[1])
-    gaps = -np.log1p(-places) * BURST_GAP / cards
+    numbers = np.arange(drawn.shape[1])
+    gaps = -np.log1p(-drawn) * BURST_GAP / cards
     gaps[:, numbers % BURST == 0] = 0
-    heads = places[:, numbers // BURST * BURST]
+    heads = drawn[:, numbers // BURST * BURST]
     since = np.cumsum(gaps, axis=1)
     bursts: npt.NDArray[np.float64] = heads + since - since[:, numbers // BURST * BURST]
     return bursts

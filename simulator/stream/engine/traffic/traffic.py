@@ -55,9 +55,9 @@ class Traffic:
             end += distinct.seat.size
         empty = np.empty(0, dtype=np.int32)
         self._start = _ints(map(starts.__getitem__, decks))
-        self._seat = np.concatenate([empty, *(each.seat.ravel() for each in starts)])
-        self._rank = np.concatenate([empty, *(each.rank.ravel() for each in starts)])
-        self._card = np.concatenate([empty, *(each.card.ravel() for each in starts)])
+        self._seat = np.concatenate([empty, *(distinct_deck.seat.ravel() for distinct_deck in starts)])
+        self._rank = np.concatenate([empty, *(distinct_deck.rank.ravel() for distinct_deck in starts)])
+        self._card = np.concatenate([empty, *(distinct_deck.card.ravel() for distinct_deck in starts)])
 
     @cached_property
     def _tables(self) -> Tables:

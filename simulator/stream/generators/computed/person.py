@@ -154,8 +154,8 @@ def _part(values: Any) -> str | None:
 
 def languages_of(fields: Any) -> dict[str, float]:
     """The languages of a table's people, which one of its columns says."""
-    said = (field.spec.values.arguments.languages for field in fields.values() if _part(field.spec.values))
-    return next((languages for languages in said if languages), {"en": 1.0})
+    given = (field.spec.values.arguments.languages for field in fields.values() if _part(field.spec.values))
+    return next((languages for languages in given if languages), {"en": 1.0})
 
 
 def most_characters(groups: list[People], part: str) -> int:
@@ -179,10 +179,14 @@ def most_characters(groups: list[People], part: str) -> int:
 
 def check(check: ColumnCheck, person: Person) -> None:
     fields = check.fields[check.field.table]
-    said = [field for field in fields.values() if _part(field.spec.values) and field.spec.values.arguments.languages]
+    with_languages = [
+        field for field in fields.values() if _part(field.spec.values) and field.spec.values.arguments.languages
+    ]
     languages = languages_of(fields)
     if person.languages and person.languages != languages:
-        check.fail(f"{said[0].column.name} has other languages, and these are columns of one person", "languages")
+        check.fail(
+            f"{with_languages[0].column.name} has other languages, and these are columns of one person", "languages"
+        )
     groups = [people(language) for language in languages]
     check.room(most_characters(groups, person.part))
     pools = {"first_name": "first", "city": "cities"}

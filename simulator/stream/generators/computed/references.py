@@ -179,13 +179,13 @@ class References(Draws):
         numbers: Ints = self._by_rank[rank]
         return numbers
 
-    def _power(self, places: Floats) -> Floats:
+    def _power(self, fractions: Floats) -> Floats:
         """Places between 0 and 1, moved towards 0 by the skew; a product is many times as quick as a power."""
-        whole = int(self.skew)
-        if whole != self.skew or whole > 8:
-            moved: Floats = places**self.skew
+        exponent = int(self.skew)
+        if exponent != self.skew or exponent > 8:
+            moved: Floats = fractions**self.skew
             return moved
-        return prod((places,) * whole)  # type: ignore[return-value]
+        return prod((fractions,) * exponent)  # type: ignore[return-value]
 
     def _groups(self, drawn: Bits, turns: Ints) -> Ints:
         """The number of the living cohort to pick from, -1 for permanent rows: by how many rows each has."""
@@ -193,8 +193,8 @@ class References(Draws):
         more = mix(drawn ^ GOLDEN)
         newest = unit(mix(more)) < self.recent
         permanent = np.where(newest, 0, self.permanent.rows)
-        place = unit(more) * (permanent + ends[-1]) - permanent
-        return np.where(place < 0, -1, np.minimum((place >= ends).sum(axis=0), len(ends) - 1))
+        drawn_row = unit(more) * (permanent + ends[-1]) - permanent
+        return np.where(drawn_row < 0, -1, np.minimum((drawn_row >= ends).sum(axis=0), len(ends) - 1))
 
 
 def _word(data: Any) -> Any:

@@ -115,8 +115,8 @@ class Numbers(Draws):
         numbers = self._births.before(state.turns(self.history)) + self._before
         numbers += self.offsets[tick - self.history.start] + state.row
         if self.concurrent > 1:
-            window, place = np.divmod(numbers, self.concurrent)
-            numbers = window * self.concurrent + self._orders[below(bits(self._key, window), ORDERS), place]
+            window, position = np.divmod(numbers, self.concurrent)
+            numbers = window * self.concurrent + self._orders[below(bits(self._key, window), ORDERS), position]
         numbers += self.permanent.rows
         if len(born):
             numbers[born] = self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
@@ -124,9 +124,9 @@ class Numbers(Draws):
 
     def _stepped(self, numbers: Ints) -> Ints:
         if self._left_out:
-            window, place = np.divmod(numbers, WINDOW)
+            window, position = np.divmod(numbers, WINDOW)
             numbers = window * (WINDOW + self._left_out)
-            numbers += self._spread[below(bits(self._key, window), ORDERS), place]
+            numbers += self._spread[below(bits(self._key, window), ORDERS), position]
         stepped: Ints = numbers if self.step == 1 else numbers * self.step
         return stepped + self.start
 

@@ -148,8 +148,8 @@ def ending(numbers: list[int] | range, endings: list[int], unit: int) -> list[in
     """The nearest values at or below each number that have one of the endings: ascending, distinct."""
     out: dict[int, None] = {}
     for number in numbers:
-        whole = number // unit * unit
-        fits = [whole + end - back for back in (0, unit) for end in endings if whole + end - back <= number]
+        floor = number // unit * unit
+        fits = [floor + end - back for back in (0, unit) for end in endings if floor + end - back <= number]
         if max(fits) >= numbers[0]:
             out[max(fits)] = None
     return list(out)
@@ -214,8 +214,8 @@ def draw(target: Target, walk: WalkArguments) -> Draws:
         numbers = ending(steps if isinstance(numbers, range) else numbers, sizes(*walk.endings), unit)
         step, trend = (max(round(size * len(numbers) / fine), bool(size)) for size in (step, trend))
         if share is not None:  # cheap things are as many as they were before their prices were rounded
-            places = np.searchsorted(numbers, by_percents(low, high, share), side="right") - 1
-            starts = np.clip(places // 2, 0, max(len(numbers) // 2, 1) - 1).astype(np.int64)
+            positions = np.searchsorted(numbers, by_percents(low, high, share), side="right") - 1
+            starts = np.clip(positions // 2, 0, max(len(numbers) // 2, 1) - 1).astype(np.int64)
     values = numbers if isinstance(numbers, range) else np.array(numbers, dtype=np.int64)
     return Walk(values, step, trend, walk.law, target, starts)
 

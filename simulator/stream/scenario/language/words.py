@@ -134,8 +134,8 @@ class Shorthand:
         self.short = short
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        whole = handler(schema)
-        return {"anyOf": [self.short or whole["items"], whole]}
+        full = handler(schema)
+        return {"anyOf": [self.short or full["items"], full]}
 
 
 ONE = Shorthand()
