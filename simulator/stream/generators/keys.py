@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,20 @@ import pyarrow as pa
 
 from simulator.model import Column
 from simulator.sources.source import Source
-from simulator.stream.engine.history import State
+from simulator.stream.engine.history import History, State
 from simulator.stream.generators.draws import SHORT_BYTES
 from simulator.values import texts
 from simulator.values.draw import mix
 
-if TYPE_CHECKING:
-    from simulator.stream.generators.columns import CompiledColumn
+
+class Part(Protocol):
+    """A column of the key."""
+
+    @property
+    def history(self) -> History: ...
+    @property
+    def most_bytes(self) -> int: ...
+    def array(self, state: State) -> pa.Array: ...
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,7 @@ class KeyColumn:
     """A key composed of the values of other columns; of the row alone if the table has no key."""
 
     def __init__(
-        self,
-        source: Source,
-        column: Column,
-        parts: Sequence[tuple[Column, CompiledColumn]],
-        ticks: range,
-        salt: np.uint64,
+        self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: range, salt: np.uint64
     ) -> None:
         self.source, self.field, self._parts, self._salt = source, column, parts, salt
         sets = np.zeros(len(ticks), dtype=bool)
