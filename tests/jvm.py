@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Protocol, Self
@@ -29,27 +29,56 @@ class Classpath(Protocol):
         """What Java's -cp takes. Raises NativeError."""
 
 
-class Reader:
-    """A Java program that answers each line with some lines and one that says END; one JVM for all that it is asked."""
+class Program:
+    """A Java program run from its source in a folder of its own, with some files there; ended with its test."""
 
-    def __init__(self, program: str, jars: Classpath, *options: str) -> None:
-        self._program = program
+    def __init__(
+        self,
+        source: str,
+        jars: Classpath,
+        *options: str,
+        arguments: Sequence[str] = (),
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        self._source = source
         try:
-            java, classpath = native("fetching").java_tool("java", wanted_by="an independent reader"), jars.classpath()
+            java, classpath = native("fetching").java_tool("java", wanted_by=source), jars.classpath()
         except native("fetching").NativeError as error:
             pytest.fail(str(error), pytrace=False)
         command = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options]
-        command += ["-cp", classpath, str(PROGRAMS / program)]
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the reader)
-        self._place = tempfile.TemporaryDirectory(prefix="reader-")  # some readers write logs where they stand
+        command += ["-cp", classpath, str(PROGRAMS / source), *arguments]
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the program)
+        self._folder = tempfile.TemporaryDirectory(prefix="java-")  # some programs write logs where they stand
+        for name, text in (files or {}).items():
+            (Path(self._folder.name) / name).write_text(text, encoding="utf-8")
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             bufsize=1 << 16,
-            cwd=self._place.name,
+            cwd=self._folder.name,
         )
+
+    def told(self) -> str:
+        """The first lines of its standard error."""
+        self._errors.seek(0)
+        return "\n".join(self._errors.read().decode(errors="replace").splitlines()[:30])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+        self._folder.cleanup()
+
+
+class Reader(Program):
+    """A program that answers each line with some lines and one that says END; one JVM for all that it is asked."""
 
     def ask(self, lines: Sequence[bytes]) -> list[list[bytes]]:
         """The answers to some lines, in their order."""
@@ -64,7 +93,7 @@ class Reader:
         while len(answers) < len(lines):
             line = stdout.readline()
             if not line:
-                pytest.fail(f"{self._program} ended after {len(answers)} lines:\n{self._told()}", pytrace=False)
+                pytest.fail(f"{self._source} ended after {len(answers)} lines:\n{self.told()}", pytrace=False)
             if line.rstrip(b"\n") == END:
                 answers.append(answer)
                 answer = []
@@ -81,18 +110,3 @@ class Reader:
             stdin.flush()
         except BrokenPipeError:
             return  # it has ended: who reads its answers finds out
-
-    def _told(self) -> str:
-        self._errors.seek(0)
-        return "\n".join(self._errors.read().decode(errors="replace").splitlines()[:20])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.kill()
-        self._process.communicate()
-        self._errors.close()
-        self._place.cleanup()

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 from building import block_of, messages_of
-from captured_debezium import theirs
+from captured_debezium import schema_of, theirs
 from cases import cases_of
 from schema_registry import schema_registry
 
@@ -23,12 +23,10 @@ from simulator import sources
 from simulator.errors import NotOffered
 from simulator.formats.debezium.confluent.schema import AvroSchemas
 from simulator.formats.debezium.confluent.values import datum
-from simulator.formats.debezium.schema import Schema
 from simulator.run.job import Job
 from simulator.run.plan import Limits
 from simulator.sql.script import script_of
 from simulator.subjects.ids import known
-from simulator.text.java.numbers import double_string
 
 FOLDER: Final = Path(__file__).parents[1] / "captures" / "debezium-avro"
 # Messages of each capture, and those that the converter refuses for a name.
@@ -46,27 +44,6 @@ CAPTURES: Final = {
 def rows_of(name: str) -> list[dict[str, Any]]:
     lines = gzip.decompress((FOLDER / f"{name}.jsonl.gz").read_bytes()).decode().rstrip("\n").split("\n")
     return [json.loads(line) for line in lines]
-
-
-def schema_of(schema: dict[str, Any]) -> Schema:
-    """A schema of Connect from its JSON."""
-    return Schema(
-        schema["type"],
-        schema.get("name", ""),
-        schema.get("version"),
-        tuple((schema.get("parameters") or {}).items()),
-        tuple((field["field"], schema_of(field)) for field in schema.get("fields", ())),
-        schema_of(schema["items"]) if "items" in schema else None,
-        schema_of(schema["values"]) if "values" in schema else None,
-        schema.get("doc", ""),
-        schema["optional"],
-        default_of(schema["default"]) if "default" in schema else "",
-    )
-
-
-def default_of(value: Any) -> str:
-    """A default's JSON, of which Python has read the spelling of a number away."""
-    return double_string(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
 
 
 def as_read(value: Any) -> Any:

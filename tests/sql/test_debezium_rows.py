@@ -7,10 +7,11 @@ format that reads PostgreSQL then has the rows of the history, as `decoded_compa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from building import messages_of
@@ -32,7 +33,7 @@ from decoded_comparison import problems_of
 
 from simulator import formats, registry, sources
 from simulator.batch import ChangeBatch
-from simulator.run.job import Job
+from simulator.run.job import Job, Opened
 from simulator.sql.script import fitted, script_of
 from simulator.stream.literal.history import HistoryStream
 
@@ -54,7 +55,7 @@ CAPTURES: Final = {
     "types": (FORMAT, 10),
 }
 EXCEPTIONS: Final[dict[str, dict[str, set[int]]]] = {
-    "operations": {"pg_logical_emit_message() changes no row": {46, 48, 49, 50}},
+    "operations": {},
     "types": {},
 }
 # The same of MySQL and MariaDB; servers that have partial updates in their log are refused.
@@ -71,10 +72,10 @@ CLOCK: Final = re.compile(rb'"nn_now":"[^"]*"')
 
 
 def test_counts() -> None:
-    """At least 99 % of all captured messages are ours, byte for byte; `PROOF.md` has the counts."""
+    """At least 99.5 % of all captured messages are ours, byte for byte; `PROOF.md` has the counts."""
     counts = captured()
-    assert counts == (1408, 1418)
-    assert counts[0] >= 0.99 * counts[1]
+    assert counts == (1412, 1418)
+    assert counts[0] >= 0.995 * counts[1]
 
 
 def captured() -> tuple[int, int]:
@@ -155,3 +156,103 @@ def written(format: str, batch: ChangeBatch) -> ChangeBatch:
     return replace(
         batch, table=replace(batch.table, columns=tuple(columns[i] for i in kept)), after=after, before=before
     )
+
+
+MESSAGES: Final = """
+create table t(id int primary key);
+-- @snapshot
+begin;
+select pg_logical_emit_message(true, 'p0', 'first');
+insert into t values (1);
+select pg_logical_emit_message(true, 'p"x', 'tx');
+insert into t values (2);
+select pg_logical_emit_message(true, 'p2', '');
+commit;
+select pg_logical_emit_message(true, 'p3', '\\x00ff'::bytea);
+select pg_logical_emit_message(false, 'p4', 'q');
+insert into t values (3);
+"""
+# What Debezium's engine 3.6.3 sent of it: the key of a message or row, or the mark of a transaction; the content, the
+# places in the transaction, or the numbers of changes by collection.
+SENT: Final[list[tuple[Any, Any]]] = [
+    ("BEGIN", None),
+    ("p0", ("Zmlyc3Q=", 1, 1)),
+    (1, (None, 2, 1)),
+    ('p"x', ("dHg=", 3, 1)),
+    (2, (None, 4, 2)),
+    ("p2", ("", 5, 1)),
+    ("END", [2, 1, 1, 1]),
+    ("BEGIN", None),
+    ("p3", ("AP8=", 1, 1)),
+    ("END", [1]),
+    ("p4", ("cQ==", None, None)),
+    ("BEGIN", None),
+    (3, (None, 1, 1)),
+    ("END", [1]),
+]
+
+
+@pytest.mark.broker("postgresql")
+def test_messages_in_the_log(postgresql: str) -> None:
+    """Messages count as changes; those outside of transactions come at once."""
+    script = fitted(replace(script_of(MESSAGES, "messages.sql"), engine=f"{postgresql}/messages"), SOURCE)
+    common = "provide.transaction.metadata=true"
+    schemas = "key.converter.schemas.enable=false,value.converter.schemas.enable=false"
+    job = Job(script, SOURCE, f"debezium-json,{common},{schemas}", force=True)
+    assert [facts_of(record) for record in records(job)] == SENT
+    avro = replace(job, format=f"debezium-avro,{common}", opened=Opened(job.stream))
+    assert [record.topic for record in records(avro)] == [record.topic for record in records(job)]
+
+
+def facts_of(record: Record) -> tuple[Any, Any]:
+    key, value = json.loads(record.key or b""), json.loads(record.value or b"")
+    if "status" in value:
+        collections = value["data_collections"]
+        return value["status"], collections and [each["event_count"] for each in collections]
+    block = value["transaction"] or {}
+    content = value.get("message", {}).get("content")
+    places = block.get("total_order"), block.get("data_collection_order")
+    return next(iter(key.values())), (content, *places)
+
+
+# Large values are out of line, and an update does not change them.
+LARGE: Final = """
+create schema s;
+create table s.t(id int primary key, a lseg, b box not null, c circle, l line, q tsquery,
+  m money[], pn pg_lsn, tx txid_snapshot, big text, nb bytea, ints int[], f4 real[]);
+alter table s.t alter big set storage external, alter nb set storage external, alter ints set storage external,
+  alter f4 set storage external;
+-- @snapshot
+insert into s.t values (3, '((1,2),(3,4))', '((1,2),(3,4))', '<(1,2),3>', '{1,2,3}', 'a & b',
+  '{1.5}', '16/B374D848', '10:20:10,14,15', repeat('a', 9000),
+  decode(repeat('ab', 9000), 'hex'), (select array_agg(i) from generate_series(1, 9000) i),
+  (select array_agg(i) from generate_series(1, 9000) i));
+update s.t set a = '((1,2),(3,5))';
+"""
+# The row after the update, as Debezium's engine 3.6.3 wrote it with these options.
+LARGE_ROWS: Final = {
+    "include.unknown.datatypes=true,unavailable.value.placeholder=hex:00ff41": (
+        '"id":3,"a":"WygxLjAsMi4wKSwoMy4wLDUuMCld","b":"KDMuMCw0LjApLCgxLjAsMi4wKQ==","c":"PCgxLjAsMi4wKSwzLjA+",'
+        '"l":"ezEuMCwyLjAsMy4wfQ==","q":"J2EnICYgJ2In",'
+        '"pn":"MTYvQjM3NEQ4NDg=","tx":"MTA6MjA6MTAsMTQsMTU=","big":"\\u0000\ufffdA",'
+        '"nb":"AP9B","ints":[0,-1,65],"f4":null'
+    ),
+    "include.unknown.datatypes=true,unavailable.value.placeholder=hex:00ff41,binary.handling.mode=hex": (
+        '"id":3,"a":"5b28312e302c322e30292c28332e302c352e30295d","b":"28332e302c342e30292c28312e302c322e3029",'
+        '"c":"3c28312e302c322e30292c332e303e","l":"7b312e302c322e302c332e307d",'
+        '"q":"276127202620276227",'
+        '"pn":"31362f4233373444383438","tx":"31303a32303a31302c31342c3135",'
+        '"big":"\\u0000\ufffdA","nb":"\\u0000\ufffdA","ints":[0,-1,65],"f4":null'
+    ),
+}
+
+
+@pytest.mark.broker("postgresql")
+def test_unknown_types_and_placeholders(postgresql: str) -> None:
+    script = fitted(replace(script_of(LARGE, "large.sql"), engine=f"{postgresql}/large"), SOURCE)
+    job = Job(script, SOURCE, "debezium-json", force=True)
+    assert job.stream.failure is None
+    for options, row in LARGE_ROWS.items():
+        written = replace(job, format=f"debezium-json,{options}", opened=Opened(job.stream))
+        update = records(written)[-1].value or b""
+        assert f'"after":{{{row}}}' in update.decode()

@@ -28,6 +28,7 @@ from simulator.formats.debezium.json import FORMAT as JSON
 from simulator.formats.debezium.json import envelopes_of, layout_of
 from simulator.formats.debezium.options import AvroOptions, unwrapping
 from simulator.formats.format import Layout, Settings
+from simulator.model import STATEMENT
 from simulator.subjects.ids import Registered, SchemaIds, Subjects
 from simulator.subjects.registered import USER_INFO, Origin
 
@@ -43,7 +44,11 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     if options.transforms == "unwrap":
         writer = AvroUnwrappedWriter(envelopes, keys, unwrapping(options), frames)
     subjects = Subjects(frames.ids, AvroSubjects(options, envelopes, schemas, writer.value_schema))
-    return replace(layout_of(envelopes, writer), container=Registered(origin=origin), subjects=subjects)
+    made = layout_of(envelopes, writer)
+    assert made.sends is not None
+    # ids are asked for before the first message, and a stream tells its tables, not whether a log has messages
+    sends = made.sends - {STATEMENT} if origin.is_given else made.sends
+    return replace(made, sends=sends, container=Registered(origin=origin), subjects=subjects)
 
 
 def origin_of(options: AvroOptions) -> Origin:

@@ -2,25 +2,32 @@
 
 Columns that the before image lacks are null, or the replacement of a required value; a before image without columns is
 null. Columns that the after image lacks did not change and are stored out of line: a placeholder replaces them, as
-text, as its bytes, or, in arrays of numbers, as the numbers of its bytes (`unavailable.value.placeholder`).
+text, as its bytes, or, in arrays of whole numbers and dates, as the numbers of its bytes
+(`unavailable.value.placeholder`); other arrays are null.
 """
 
 from __future__ import annotations
 
+import hashlib
+import uuid
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.steps import Changes
-from simulator.formats.debezium.schema import Schema
+from simulator.formats.debezium.schema import DATE, JSON, UUID, Schema
 from simulator.formats.debezium.values.cells import base64_of
 from simulator.model import DELETE, UPDATE
 from simulator.text.json_style import JACKSON_BYTES, quote
 
 # Gaps of a batch: whether the before image is null; indexes of the columns that the after image lacks.
 Gaps = tuple[bool, tuple[int, ...]]
+# Items of arrays that have a placeholder: type and name of their schema.
+_TEXTS: Final = (("string", ""), ("bytes", ""), ("string", JSON.name))
+_NUMBERS: Final = (("int32", ""), ("int64", ""), ("int32", DATE.name))
 NO_GAPS: Final[Gaps] = (False, ())
 
 
@@ -58,16 +65,20 @@ def _with_nulls(batch: ChangeBatch) -> ChangeBatch:
     return replace(batch, after=after, before=before)
 
 
-def placeholder(schema: Schema, text: str) -> str:
-    """The placeholder as a value of a schema, in JSON."""
+def placeholder(schema: Schema, data: bytes) -> str:
+    """The placeholder as a value of a schema, in JSON: the bytes, the text that they are, or signed numbers."""
+    text = data.decode(errors="replace")
     match schema.type:
         case "bytes":
-            return f'"{base64_of(text.encode())}"'
+            return f'"{base64_of(data)}"'
         case "array":
             assert schema.items is not None
-            if schema.items.type == "string":
-                return f"[{quote(text, JACKSON_BYTES)}]"
-            return "[" + ",".join(str(byte) for byte in text.encode()) + "]"
+            item = schema.items.type, schema.items.name
+            if item in _NUMBERS:
+                return "[" + ",".join(str(byte) for byte in np.frombuffer(data, np.int8)) + "]"
+            if item == ("string", UUID.name):  # Java's UUID.nameUUIDFromBytes()
+                return f'["{uuid.UUID(bytes=hashlib.md5(data, usedforsecurity=False).digest(), version=3)}"]'
+            return f"[{placeholder(schema.items, data)}]" if item in _TEXTS else "null"
         case "map":
             return f"{{{quote(text, JACKSON_BYTES)}:{quote(text, JACKSON_BYTES)}}}"
     return quote(text, JACKSON_BYTES)

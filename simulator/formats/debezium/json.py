@@ -8,7 +8,8 @@ has the row before and after, where it stands in the source's log, and an operat
 * the schema of key and value stands beside each (`key.converter.schemas.enable`, `value.converter.schemas.enable`);
 * a delete is followed by a tombstone; an update of the key is a delete and a create, whose headers have the other key;
 * DDL goes to a topic of its own with the tables after it; the begin and end of transactions to another, where
-  `provide.transaction.metadata` asks for it; heartbeats to a third.
+  `provide.transaction.metadata` asks for it; heartbeats to a third;
+* a message that a session puts into PostgreSQL's log (`pg_logical_emit_message()`) goes to a fourth.
 
 Documents of MongoDB have an envelope of their own (`connectors/mongodb`).
 
@@ -25,7 +26,7 @@ from simulator.delivery.routing import Routing
 from simulator.delivery.steps.counts import counted_by_table
 from simulator.delivery.steps.documents import typed_documents
 from simulator.errors import UsageError
-from simulator.formats.debezium.connectors.connector import Connector
+from simulator.formats.debezium.connectors.connector import Connector, DdlConnector
 from simulator.formats.debezium.connectors.mongodb import MongodbConnector
 from simulator.formats.debezium.connectors.mongodb.envelope import DocumentEnvelopes
 from simulator.formats.debezium.connectors.mongodb.unwrap import DocumentUnwrappedWriter
@@ -78,12 +79,14 @@ def sends(options: Any, connector: Connector) -> frozenset[Kind]:
     truncates = SchemaChangeKind.TRUNCATE_TABLE in connector.statements and (
         "t" not in options.skipped_operations or (options.transactions and connector.truncates_in_transaction)
     )
-    if (options.schema_changes and connector.has_schema_changes) or truncates:
+    if (options.schema_changes and isinstance(connector, DdlConnector)) or truncates:
         kinds.add(DDL)
     if options.transactions:
         kinds |= {BEGIN, COMMIT}
     if options.heartbeat_ms:
         kinds.add(HEARTBEAT)
+    if isinstance(connector, PostgresqlConnector):
+        kinds.add(STATEMENT)
     return frozenset(kinds)
 
 
@@ -148,7 +151,7 @@ FORMAT = Format(
     spec="Debezium 3.6, documentation of the connectors and their code",
     sources=tuple(CONNECTORS),
     brokers=("kafka",),
-    sends=frozenset(Kind) - {STATEMENT},
+    sends=frozenset(Kind),
     silent=frozenset(),
     settings=JsonOptions,
     layout=layout,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from simulator.batch import HEADERS, PackedBatch
 from simulator.formats.debezium import schema_changes, transactions
-from simulator.formats.debezium.connectors.connector import Published
+from simulator.formats.debezium.connectors.connector import DdlConnector, Published
 from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.schema import Schema, with_envelope
 from simulator.model import DELETE, INSERT, MARKS, READ, Event, Life
@@ -121,9 +121,9 @@ class JsonKeys:
         """The key of the begin or end of a transaction that is a statement."""
         return self.event_key(transactions.KEY, f'{{"id":{quote(id, JACKSON_BYTES)}}}')
 
-    def schema_change(self, message: Published) -> bytes:
+    def schema_change(self, connector: DdlConnector, message: Published) -> bytes:
         """The key of a statement."""
-        schema = schema_changes.key_schema(self.envelopes.connector)
+        schema = schema_changes.key_schema(connector)
         return self.event_key(schema, f'{{"databaseName":{quote(message.database, JACKSON_BYTES)}}}')
 
     def event_key(self, schema: Schema, payload: str) -> bytes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from typing import Final
 
 from simulator.delivery.routing import Topics, fill
-from simulator.formats.debezium.options import ConnectorOptions
+from simulator.formats.debezium.options import Adjustment, ConnectorOptions
 from simulator.model import TableId
 
 # Kafka's longest name of a topic.
@@ -24,14 +25,30 @@ def sanitised(name: str) -> str:
     return out[:LONGEST]
 
 
-def avro_name(name: str) -> str:
-    """A dotted name with the characters that Avro allows.
+def avro_name(name: str, mode: Adjustment, dot: str = ".") -> str:
+    """A name with the characters that Avro allows, and dots; in place of others, UTF-16 unit by unit, `_`, or `_u` and
+    their hexadecimal numbers, then that of `_`, too. A digit at the beginning stays behind its `_`
+    (`SchemaNameAdjuster`). `dot`: "" in names without dots.
 
-    >>> avro_name("dbserver1.we-ird.1t")
-    'dbserver1.we_ird._1t'
+    >>> avro_name("1.we-ird_t.2t", "avro"), avro_name("1.we-ird_t.2t", "avro_unicode")
+    ('_1.we_ird_t.2t', '_u0031.we_u002dird_u005ft.2t')
+    >>> avro_name("a.ā😀", "avro", dot=""), avro_name("a.ā😀", "avro_unicode", dot="")
+    ('a____', 'a_u002e_u101_ud83d_ude00')
     """
-    parts = (re.sub(r"[^A-Za-z0-9_]", "_", part) for part in name.split("."))
-    return ".".join(f"_{part}" if part[:1].isdigit() else part for part in parts)
+    if mode == "none":
+        return name
+    letters = "A-Za-z_" if mode == "avro" else "A-Za-z"
+    units = [chr(unit) for (unit,) in struct.iter_unpack("<H", name.encode("utf-16-le", "surrogatepass"))]
+
+    def replaced(unit: str) -> str:
+        code = f"{ord(unit):x}"
+        return "_" if mode == "avro" else f"_u00{code}" if len(code) <= 2 else f"_u{code}"
+
+    first, *others = units
+    if not re.match(f"[{letters}]", first):
+        first = replaced(first) + (first if mode == "avro" and first.isdecimal() else "")
+    valid = re.compile(f"[{letters}0-9{re.escape(dot)}]")
+    return first + "".join(unit if valid.match(unit) else replaced(unit) for unit in others)
 
 
 @dataclass(frozen=True)
@@ -62,20 +79,23 @@ class Names:
         return sanitised(f"{options.topic_prefix}{options.topic_delimiter}{options.topic_transaction}")
 
     @property
+    def messages(self) -> str:
+        return sanitised(f"{self.options.topic_prefix}{self.options.topic_delimiter}message")
+
+    @property
     def schema_changes(self) -> str:
         return sanitised(self.options.topic_prefix)
 
     @property
     def heartbeats(self) -> str:
+        if self.options.topic_heartbeat_name:
+            return self.options.topic_heartbeat_name
         return f"{self.options.topic_heartbeat_prefix}{self.options.topic_delimiter}{self.options.topic_prefix}"
 
     def schema(self, table: TableId, what: str) -> str:
         """The name of a table's schema: `dbserver1.shop.orders.Envelope`."""
-        return self.adjusted(f"{self.topics.of(table)}.{what}")
-
-    def adjusted(self, name: str) -> str:
-        return avro_name(name) if self.options.name_adjustment == "avro" else name
+        return avro_name(f"{self.topics.of(table)}.{what}", self.options.name_adjustment)
 
     def field(self, name: str) -> str:
         """A column's name in a row."""
-        return avro_name(name.replace(".", "_")) if self.options.field_adjustment == "avro" else name
+        return avro_name(name, self.options.field_adjustment, dot="")

@@ -26,7 +26,15 @@ Decimals = Literal["precise", "string", "double"]
 Times = Literal["adaptive", "adaptive_time_microseconds", "connect", "isostring", "microseconds", "nanoseconds"]
 Binary = Literal["bytes", "base64", "base64-url-safe", "hex"]
 Strategy = Literal["TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"]
+Adjustment = Literal["none", "avro", "avro_unicode"]
 Version = Literal["3.6", "2.7", "2.5"]
+
+
+def topic(text: str) -> str:
+    """The name of a topic."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", text):
+        raise ValueError("it is the name of a topic: up to 249 letters, digits, dots, hyphens and underscores")
+    return text
 
 
 def existing_file(text: str) -> Path:
@@ -100,12 +108,20 @@ class ConnectorOptions:
         name="topic.heartbeat.prefix",
         parse=word,
     )
+    topic_heartbeat_name: str = option(
+        "", "The topic of heartbeats, whatever its prefix; several connectors can share one.",
+        name="topic.heartbeat.name", parse=topic, where={"version": ("3.6",)},
+    )  # fmt: skip
     decimal_handling: Decimals = option(
         "precise",
         "Decimals as bytes of the unscaled number, text, or doubles.",
         name="decimal.handling.mode",
         sources=RELATIONAL,
     )
+    legacy_decimals: bool = option(
+        False, "Whole numbers of Oracle stay whole, whatever decimal.handling.mode says.", TRUE_FALSE,
+        name="legacy.decimal.handling.strategy", sources=("oracle",), where={"version": ("3.6",)},
+    )  # fmt: skip
     time_precision: Times | None = option(
         None,
         "How dates and times without a zone are numbers or texts; default: adaptive_time_microseconds of MySQL and "
@@ -120,6 +136,10 @@ class ConnectorOptions:
         name="bigint.unsigned.handling.mode",
         sources=MYSQL,
     )
+    query: bool = option(
+        False, "source.query has the statement, where the log has it (binlog_rows_query_log_events of MySQL); of a "
+        "scenario, one that changes the row.", TRUE_FALSE, name="include.query", sources=MYSQL,
+    )  # fmt: skip
     time_adjuster: bool = option(
         True, "Years below 100 are those of two digits: 1 is 2001.", TRUE_FALSE, name="enable.time.adjuster",
         sources=MYSQL,
@@ -130,6 +150,10 @@ class ConnectorOptions:
     hstore_handling: Literal["json", "map"] = option(
         "json", "hstore as JSON text or a map.", name="hstore.handling.mode", sources=POSTGRESQL
     )
+    unknown_types: bool = option(
+        False, "Columns of types that the connector does not know are the bytes of their text, else rows lack them.",
+        TRUE_FALSE, name="include.unknown.datatypes", sources=POSTGRESQL,
+    )  # fmt: skip
     money_digits: int = option(2, "Decimals of money.", name="money.fraction.digits", parse=count, sources=POSTGRESQL)
     lob: bool = option(
         False, "Large objects are read, else a placeholder stands for them.", TRUE_FALSE, name="lob.enabled",
@@ -194,14 +218,16 @@ class ConnectorOptions:
     )
     placeholder: str = option(
         PLACEHOLDER,
-        "Stands for a large value that the log does not hold.",
+        "Stands for a large value that the log does not hold; of PostgreSQL also hex: and bytes.",
         name="unavailable.value.placeholder",
         sources=RELATIONAL,
     )
-    name_adjustment: Literal["none", "avro"] = option(
-        "none", "avro: characters that Avro's names cannot have become _.", name="schema.name.adjustment.mode"
+    name_adjustment: Adjustment = option(
+        "none",
+        "avro: characters that Avro's names cannot have become _; avro_unicode: they and _ become _u and their number.",
+        name="schema.name.adjustment.mode",
     )
-    field_adjustment: Literal["none", "avro"] = option(
+    field_adjustment: Adjustment = option(
         "none", "The same in names of columns.", name="field.name.adjustment.mode", sources=RELATIONAL
     )
     server_id: int = option(223344, "The server's id in its log.", parse=count, sources=MYSQL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simulator.formats.debezium.connectors.connector import Connector, Published, TableChange
+from simulator.formats.debezium.connectors.connector import DdlConnector, Published, TableChange
 from simulator.formats.debezium.schema import (
     BOOLEAN,
     INT32,
@@ -55,11 +55,11 @@ HEARTBEAT_KEY: Final = struct({"serverName": STRING}, "io.debezium.connector.com
 HEARTBEAT: Final = struct({"ts_ms": INT64}, "io.debezium.connector.common.Heartbeat", 1)
 
 
-def key_schema(connector: Connector) -> Schema:
+def key_schema(connector: DdlConnector) -> Schema:
     return struct({"databaseName": STRING}, f"io.debezium.connector.{connector.name}.SchemaChangeKey", 1)
 
 
-def value_schema(connector: Connector, source: Schema) -> Schema:
+def value_schema(connector: DdlConnector, source: Schema) -> Schema:
     return struct(
         {
             "source": source,
@@ -74,7 +74,7 @@ def value_schema(connector: Connector, source: Schema) -> Schema:
     )
 
 
-def fields(connector: Connector, source: Members) -> tuple[Field, ...]:
+def fields(connector: DdlConnector, source: Members) -> tuple[Field, ...]:
     return (
         Field("source", source),
         Field("ts_ms", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
@@ -85,12 +85,12 @@ def fields(connector: Connector, source: Members) -> tuple[Field, ...]:
     )
 
 
-def _schema_name(event: Published, connector: Connector) -> str | None:
+def _schema_name(event: Published, connector: DdlConnector) -> str | None:
     table = event.after or event.before
     return table.id.schema if connector.source.has_schemas and table else None
 
 
-def _change(change: TableChange, connector: Connector) -> dict[str, Any]:
+def _change(change: TableChange, connector: DdlConnector) -> dict[str, Any]:
     table = change.table
     described = None
     if table is not None:

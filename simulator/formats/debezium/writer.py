@@ -11,7 +11,9 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.delivery.routing import Address, Destination
 from simulator.formats.debezium import schema_changes, transactions
-from simulator.formats.debezium.envelope import Envelopes
+from simulator.formats.debezium.connectors.connector import DdlConnector
+from simulator.formats.debezium.connectors.postgresql import messages
+from simulator.formats.debezium.envelope import TRANSACTION, Envelopes
 from simulator.formats.debezium.images import NO_GAPS, Gaps, gaps, placeholder
 from simulator.formats.debezium.keys import JsonKeys
 from simulator.formats.debezium.schema import Schema, with_envelope
@@ -25,12 +27,12 @@ from simulator.model import (
     Event,
     Heartbeat,
     Kind,
+    LoggedStatement,
     SchemaChange,
     Table,
-    TableId,
 )
 from simulator.sources.log import entry
-from simulator.text.json_style import JACKSON_BYTES
+from simulator.text.json_style import JACKSON_BYTES, quote
 from simulator.text.template import Piece
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, PerTable, Rows
@@ -48,7 +50,8 @@ class JsonWriter:
         cells = connector.cells(snapshot=False)
         self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
         self._truncate = Encoder(payload, cells, JACKSON_BYTES)
-        self._changes = Encoder(schema_changes.fields(connector, envelopes.source()), cells, JACKSON_BYTES)
+        changes = schema_changes.fields(connector, envelopes.source()) if isinstance(connector, DdlConnector) else ()
+        self._changes = Encoder(changes, cells, JACKSON_BYTES)
 
     def _with_schemas(self, payload: tuple[Field, ...]) -> tuple[Field, ...]:
         if not self.schemas:
@@ -76,7 +79,7 @@ class JsonWriter:
                 converted = connector.convert(column, snapshot=snapshot)
                 if column not in apart:
                     return converted.cell
-                text = placeholder(converted.schema, self.envelopes.options.placeholder)
+                text = placeholder(converted.schema, self.envelopes.connector.placeholder)
                 return replace(converted.cell, null=text)
 
             self._rows[key] = Encoder(fields, cell, JACKSON_BYTES, member=self.envelopes.names.field)
@@ -111,13 +114,16 @@ class JsonWriter:
             beat = self.event_value(schema_changes.HEARTBEAT, f'{{"ts_ms":{event.write_ms}}}')
             yield WrittenEvent(Address(names.heartbeats, (0,)), beat, {"key": self.keys.heartbeat()})
             return
+        if isinstance(event, LoggedStatement):
+            yield from self._logged(event)
+            return
         assert isinstance(event, SchemaChange)
         headers = self.keys.event_headers(event)
         published = list(connector.published(event))
         marked = envelopes.options.transactions and connector.truncates_in_transaction
         sends = "t" not in envelopes.options.skipped_operations
         if marked:
-            yield self._mark(event, "BEGIN", ())
+            yield self._mark(event, "BEGIN", None)
         for number, message in enumerate(published, 1):
             if message.truncated is not None and sends:
                 text = self._truncate.encode_event(message, DDL).decode()
@@ -128,25 +134,40 @@ class JsonWriter:
                 yield WrittenEvent(address, self.event_value(envelopes.schema(message.truncated), text), headers)
             elif message.truncated is not None:
                 continue
-            elif connector.has_schema_changes and envelopes.options.schema_changes:
+            elif isinstance(connector, DdlConnector) and envelopes.options.schema_changes:
                 text = self._changes.encode_event(message, DDL).decode()
                 schema = schema_changes.value_schema(connector, envelopes.source_schema())
-                columns = {**headers, "key": self.keys.schema_change(message)}
+                columns = {**headers, "key": self.keys.schema_change(connector, message)}
                 yield WrittenEvent(Address(names.schema_changes, (0,)), self.event_value(schema, text), columns)
 
         if marked:
-            tables = [message.truncated.id for message in published if message.truncated is not None and sends]
-            yield self._mark(event, "END", tables)
+            emptied = [message.truncated for message in published if message.truncated is not None and sends]
+            yield self._mark(event, "END", [connector.collection(table.id) for table in emptied])
+
+    def _logged(self, event: LoggedStatement) -> Iterator[WrittenEvent]:
+        """A message that a session put into the log; without other changes, between the marks of its transaction."""
+        envelopes = self.envelopes
+        marked = envelopes.options.transactions and messages.in_transaction(event)
+        alone = marked and messages.is_only_entry(event)
+        if alone:
+            yield self._mark(event, "BEGIN", None)
+        block = transactions.block(self._transaction(event), messages.place(event)) if marked else "null"
+        text = Encoder(messages.fields(envelopes.source()), envelopes.connector.cells(snapshot=False), JACKSON_BYTES)
+        value = text.encode_event(event, DDL).decode().replace('"transaction":null', f'"transaction":{block}', 1)
+        schema = messages.value_schema(envelopes.source_schema(), TRANSACTION)
+        key = self.keys.event_key(messages.KEY, f'{{"prefix":{quote(event.table, JACKSON_BYTES)}}}')
+        yield WrittenEvent(Address(envelopes.names.messages, (None,)), self.event_value(schema, value), {"key": key})
+        if alone:
+            yield self._mark(event, "END", [messages.COLLECTION])
 
     def _transaction(self, event: Event) -> str:
         """The id of the transaction that a statement is."""
         return str(self.envelopes.connector.transaction_id(entry(event))[0])
 
-    def _mark(self, event: Event, status: str, tables: Sequence[TableId]) -> WrittenEvent:
-        """The begin or end of the transaction that a statement is."""
+    def _mark(self, event: Event, status: str, names: Sequence[str] | None) -> WrittenEvent:
+        """The begin (`names` is None) or end of the transaction that a statement is, with one change of each table."""
         connector, id = self.envelopes.connector, self._transaction(event)
         ms = connector.source_ms(event.event_ms)
-        names = None if status == "BEGIN" else [connector.collection(table) for table in tables]
         value = self.event_value(transactions.VALUE, transactions.mark(status, id, names, ms))
         return WrittenEvent(
             Address(self.envelopes.names.transactions, (None,)), value, {"key": self.keys.transaction(id)}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from simulator.errors import UsageError
 from simulator.formats.debezium import schema_changes, transactions
 from simulator.formats.debezium.confluent.schema import AvroSchemas
+from simulator.formats.debezium.connectors.connector import DdlConnector
 from simulator.formats.debezium.envelope import Envelopes
 from simulator.formats.debezium.options import AvroOptions
 from simulator.formats.debezium.schema import Schema
@@ -41,7 +42,7 @@ class AvroSubjects:
             yield from self._pair(names.transactions, transactions.KEY, transactions.VALUE)
         for table in first:
             yield from self._of_table(table, topic_of)
-        if connector.has_schema_changes and options.schema_changes:
+        if isinstance(connector, DdlConnector) and options.schema_changes:
             value = schema_changes.value_schema(connector, envelopes.source_schema())
             yield from self._pair(names.schema_changes, schema_changes.key_schema(connector), value)
         for table in versions:

@@ -155,7 +155,7 @@ class Parts:
                 schema, cell = typed(column)
                 if column not in apart:
                     return schema, cell
-                return schema, replace(cell, null=placeholder(schema, self.envelopes.options.placeholder))
+                return schema, replace(cell, null=placeholder(schema, self.envelopes.connector.placeholder))
 
             fields = self.envelopes.payload(no_before=missing[0], alone=alone)
             self._encoders[key] = AvroEncoder(fields, with_placeholder if missing != NO_GAPS else typed)

@@ -63,11 +63,9 @@ class Connector(ABC):
     * `name` stands in messages; `package` in names of schemas, where it differs for MongoDB.
     * `java_class`: its class, where a source has several connectors.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
-    * `has_schema_changes`: it has a topic of schema changes.
     * `truncates_in_transaction`: a TRUNCATE is a change of a transaction.
     * `tells_other_key`: headers of a changed key have the other key.
     * `redelivery`: where it starts again after its process ended.
-    * `steps`: its treatment of a block's changes, after that of all connectors.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
     """
 
@@ -75,14 +73,22 @@ class Connector(ABC):
     package: ClassVar[str] = ""
     parts: ClassVar[str]
     java_class: ClassVar[str] = ""
-    has_schema_changes: ClassVar[bool] = True
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
-    steps: ClassVar[tuple[Step, ...]] = ()
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Its treatment of a block's changes, after that of all connectors."""
+        return ()
+
+    @property
+    def placeholder(self) -> bytes:
+        """The bytes of `unavailable.value.placeholder`."""
+        return self.options.placeholder.encode()
 
     @property
     def redelivery(self) -> Redelivery:
@@ -127,10 +133,6 @@ class Connector(ABC):
     @abstractmethod
     def published(self, event: SchemaChange) -> Iterator[Published]:
         """The messages of a statement."""
-
-    @abstractmethod
-    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
-        """A column in `tableChanges`, without its comment."""
 
     def text_of(self, event: SchemaChange) -> str | None:
         """`ddl` of a statement."""
@@ -179,6 +181,14 @@ class Connector(ABC):
         """Tests the name of a column, or a type, behind that of its table."""
         return pattern.fullmatch(f"{self.collection(table.id)}.{name}") is not None
 
+    def parameters(self, column: Column, table: Table) -> tuple[tuple[str, str], ...]:
+        """Parameters of a column's schema, behind those of its type."""
+        return ()
+
+
+class RelationalConnector(Connector):
+    """A connector for tables with typed columns."""
+
     @abstractmethod
     def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
         """The name of a column's type at the source, its length and scale; None: unknown."""
@@ -203,6 +213,14 @@ class Connector(ABC):
         return tuple(
             (f"__debezium.source.column.{key}", str(value)) for key, value in told.items() if value is not None
         )
+
+
+class DdlConnector(RelationalConnector):
+    """A connector with a topic of schema changes."""
+
+    @abstractmethod
+    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
+        """A column in `tableChanges`, without its comment."""
 
     def table_charset(self, table: Table) -> str | None:
         """`defaultCharsetName`."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from simulator.formats.debezium import schema as connect
-from simulator.formats.debezium.connectors.relational import RelationalConnector
+from simulator.formats.debezium.connectors.relational import KnownTypesConnector
 from simulator.formats.debezium.images import placeholder
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
@@ -32,7 +32,7 @@ MONTH_US, DAY_US = 2_629_800_000_000, 86_400_000_000
 LEFT_OUT = frozenset(("long", "long raw", "bfile", "urowid", "json"))
 
 
-class OracleConnector(RelationalConnector):
+class OracleConnector(KnownTypesConnector):
     name: ClassVar[str] = "oracle"
     parts: ClassVar[str] = "{schema}.{table}"
     truncates: ClassVar[bool] = True
@@ -149,23 +149,23 @@ class OracleConnector(RelationalConnector):
         else:
             schema, cell = connect.XML if name == "xmltype" else connect.STRING, cells.STRING
         if not self.options.lob:
-            instead = placeholder(schema, self.options.placeholder)
+            instead = placeholder(schema, self.placeholder)
             cell = Cell(lambda array: repeat(instead, len(array)), quoted=False)
         return schema, cell
 
     def _number(self, type: ColumnType) -> Typed:
-        mode = self.options.decimal_handling
+        mode, scale = self.options.decimal_handling, type.scale or 0
+        stay_whole = mode == "precise" or scale or self.options.legacy_decimals or self.options.version == "2.5"
+        if stay_whole and type.name == "number" and type.length and scale <= 0 and type.length - scale < 19:
+            digits = type.length - scale
+            bits = 8 if digits < 3 else 16 if digits < 5 else 32 if digits < 10 else 64
+            return Schema(f"int{bits}"), value_cell(lambda value: str(int(Decimal(value))), quoted=False)
         if mode == "double":
             return connect.DOUBLE, value_cell(lambda value: double_string(float(value)), quoted=False)
         if mode == "string":
             return connect.STRING, value_cell(lambda value: format(Decimal(value), "f"))
         if type.name == "float" or type.length is None:
             return connect.VARIABLE_SCALE, value_cell(lambda value: cells.variable_scale(Decimal(value)), quoted=False)
-        scale = type.scale or 0
-        if scale <= 0 and type.length - scale < 19:
-            digits = type.length - scale
-            bits = 8 if digits < 3 else 16 if digits < 5 else 32 if digits < 10 else 64
-            return Schema(f"int{bits}"), value_cell(lambda value: str(int(Decimal(value))), quoted=False)
         schema = connect.decimal(type.length, scale)
         return schema, value_cell(lambda value: cells.base64_of(cells.unscaled_bytes(Decimal(value), scale)))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 from simulator.formats.debezium.connectors.connector import (
-    Connector,
+    DdlConnector,
     Published,
     SnapshotOpened,
     TableChange,
@@ -32,7 +32,7 @@ ABSENT = {
 _LITERAL: Final = re.compile(r"N?'((?:[^']|'')*)'|(-?[\d.]+)")
 
 
-class RelationalConnector(Connector):
+class KnownTypesConnector(DdlConnector):
     """A connector that leaves out columns of types that it does not know."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.formats.debezium import schema as connect
-from simulator.formats.debezium.connectors.relational import RelationalConnector
+from simulator.formats.debezium.connectors.relational import KnownTypesConnector
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional
 from simulator.formats.debezium.values import cells, precise, temporal
@@ -27,7 +27,7 @@ Typed = tuple[Schema, Cell]
 INTEGERS = {"tinyint": 16, "smallint": 16, "int": 32, "bigint": 64}
 
 
-class SqlserverConnector(RelationalConnector):
+class SqlserverConnector(KnownTypesConnector):
     """A change table has a changed key as a delete and an insert, so no header has the other key."""
 
     name: ClassVar[str] = "sqlserver"

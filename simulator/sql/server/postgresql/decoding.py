@@ -90,8 +90,10 @@ CREATE PUBLICATION {SCHEMA} FOR ALL TABLES;
 _SETTINGS: Final = "; ".join((*_PRINTING, "SET client_min_messages = warning"))
 _CHANGES: Final = (
     "SELECT (lsn - '0/0')::bigint, data FROM pg_logical_slot_get_binary_changes(%s, NULL, NULL, 'proto_version', '1', "
-    "'publication_names', %s)"
+    "'publication_names', %s{})"
 )
+# Since version 14 the log's messages are read, too.
+_MESSAGES: Final = (14_00_00, ", 'messages', 'true'")
 
 
 class Decoding:
@@ -101,12 +103,14 @@ class Decoding:
         self.connection = connection
         connection.run(_SETTINGS)
         connection.run(_SETUP)
+        since, option = _MESSAGES
+        self._changes = _CHANGES.format(option if connection.client.info.server_version >= since else "")
         self.slot = f"{SLOT}_{connection.client.info.backend_pid}"
         connection.value("SELECT lsn::text FROM pg_create_logical_replication_slot(%s, 'pgoutput')", self.slot)
 
     def changes(self) -> list[tuple[int, bytes]]:
         """Positions and messages of the transactions committed since the last call."""
-        return self.connection.rows(_CHANGES, self.slot, SCHEMA)
+        return self.connection.rows(self._changes, self.slot, SCHEMA)
 
     def end(self) -> int:
         """The end of the log."""

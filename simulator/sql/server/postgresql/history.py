@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from simulator.errors import UsageError
-from simulator.model import INSERT, LogPositions, SchemaChangeKind, Table, TableId
+from simulator.model import INSERT, LogPositions, SchemaChangeKind, StatementKind, Table, TableId
 from simulator.sources.postgresql.ddl import ddl
 from simulator.sources.source import Source
 from simulator.sql.server.postgresql.decoding import COLUMNS, SCHEMA, TABLE
@@ -22,12 +22,13 @@ from simulator.sql.server.postgresql.pgoutput import (
     Change,
     Commit,
     Event,
+    Message,
     Relation,
     Truncate,
 )
 from simulator.sql.server.postgresql.rows import TrackedRows
 from simulator.sql.server.postgresql.tables import Catalog, CatalogTable, kinds_of
-from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Transaction
+from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Text, Transaction
 
 _STEP_US: Final = 1_000_000
 # Tables that no other session sees.
@@ -38,7 +39,7 @@ class Logged(NamedTuple):
     """A change with its position, and the table's logged definition."""
 
     position: int
-    event: Change | Truncate
+    event: Change | Truncate | Message
     relation: Relation | None
 
 
@@ -108,10 +109,23 @@ class Session:
                     self._relations[event.oid] = event
                 case Change():
                     events.append(Logged(position, event, self._relations[event.oid]))
-                case Truncate():
+                case Truncate() | Message(transactional=True):
                     events.append(Logged(position, event, None))
+                case Message():
+                    self._message_alone(event, position)
                 case Commit():
                     self._commit(begin, events, begin_position, position)
+
+    def _message_alone(self, event: Message, position: int) -> None:
+        """A message outside of transactions; the log has no time of it: it is that of the transaction before it."""
+        past = self.log.transactions
+        ms = self._step(past[-1].ms * 1000 if past else self.start_ms * 1000)
+        header = LogPositions(0, (position, position))
+        self.log.transactions.append(Transaction((self._message(event, ms),), ms, header=header))
+
+    def _message(self, event: Message, ms: int) -> Text:
+        content = event.content.decode("utf-8", "surrogateescape")
+        return Text(StatementKind.MESSAGE, self.database, event.prefix, content, ms)
 
     def _commit(self, begin: Begin, events: Sequence[Logged], begin_position: int, end_position: int) -> None:
         ms = self._step(begin.at_us)
@@ -122,6 +136,8 @@ class Session:
             if isinstance(event, Truncate):
                 truncate = self._truncate(event, ms)
                 entries += [] if truncate is None else [truncate]
+            elif isinstance(event, Message):
+                entries.append(self._message(event, ms))
             elif _is_ddl(relation):
                 entries += self._ddl(event, ms)
             else:

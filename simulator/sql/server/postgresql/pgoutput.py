@@ -72,7 +72,16 @@ class Truncate:
     options: int
 
 
-Event = Begin | Commit | Relation | Change | Truncate
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message that a session put into the log, as a part of its transaction or at once."""
+
+    transactional: bool
+    prefix: str
+    content: bytes
+
+
+Event = Begin | Commit | Relation | Change | Truncate | Message
 
 
 class _Reader:
@@ -126,6 +135,9 @@ def event(raw: bytes) -> Event | None:
     if code == b"T":
         count, options = data.number("I"), data.number("B")
         return Truncate(tuple(data.number("I") for _ in range(count)), options)
+    if code == b"M":
+        transactional, _, prefix, size = bool(data.number("B")), data.number("Q"), data.name(), data.number("I")
+        return Message(transactional, prefix, raw[data.position : data.position + size])
     return None
 
 

@@ -30,7 +30,7 @@ from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, JSON, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
-from simulator.model import MARKS, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind, Table
+from simulator.model import MARKS, READ, ROW_KINDS, Column, SchemaChange, SchemaChangeKind
 from simulator.sources.log import Entries
 from simulator.sources.log import entries as entries_of
 from simulator.sources.mongodb import json as bson
@@ -69,9 +69,7 @@ class MongodbConnector(Connector):
     name: ClassVar[str] = "mongodb"
     package: ClassVar[str] = "mongo"
     parts: ClassVar[str] = "{database}.{table}"
-    has_schema_changes: ClassVar[bool] = False
     tells_other_key: ClassVar[bool] = False
-    steps: ClassVar[tuple[Step, ...]] = (transactions_alone,)
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         super().__init__(options, source, numeric=numeric)
@@ -79,6 +77,10 @@ class MongodbConnector(Connector):
         self.log = source.log
         # of the server's clock, since 6.0
         self.wall_time = int(source.version.partition(".")[0]) >= 6
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return (transactions_alone,)
 
     @property
     def source_schemas(self) -> Sequence[tuple[str, Schema]]:
@@ -129,12 +131,6 @@ class MongodbConnector(Connector):
 
     def published(self, event: SchemaChange) -> Iterator[Published]:
         return iter(())
-
-    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
-        raise NotImplementedError
 
 
 def _or_null(batch: ChangeBatch, text: Any) -> pa.Array:

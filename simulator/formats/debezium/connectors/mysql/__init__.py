@@ -13,8 +13,8 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.redelivery import Redelivery
 from simulator.delivery.steps import Changes, Step
-from simulator.formats.debezium.connectors.connector import Connector, Published, SnapshotOpened
-from simulator.formats.debezium.connectors.mysql import defaults, statements
+from simulator.formats.debezium.connectors.connector import DdlConnector, Published, SnapshotOpened
+from simulator.formats.debezium.connectors.mysql import defaults, queries, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
 from simulator.formats.debezium.connectors.mysql.types import default, definition, enum_values
 from simulator.formats.debezium.options import ConnectorOptions
@@ -62,9 +62,9 @@ def _in_branch(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
     return np.array([isinstance(header, TransactionHeader) and header.xa for header in headers], bool)
 
 
-class MysqlConnector(Connector):
+class MysqlConnector(DdlConnector):
     name: ClassVar[str] = "mysql"
-    steps: ClassVar[tuple[Step, ...]] = (branches_apart,)
+    has_branches: ClassVar[bool] = True  # XA START begins no transaction
     java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
@@ -83,6 +83,11 @@ class MysqlConnector(Connector):
         self._converters = Converters(options, source, numeric=numeric)
         assert isinstance(source.log, MysqlLog)
         self.log = source.log
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        branches = (branches_apart,) if self.has_branches else ()
+        return (*branches, queries.with_queries(self.source)) if self.options.query else branches
 
     @property
     def has_gtids(self) -> bool:
@@ -107,14 +112,14 @@ class MysqlConnector(Connector):
             Field("pos", by_row(per_entry(self.log.offset), per_entry(self.log.offset))),
             Field("row", by_row(PerChange(_row_numbers), 0)),
             Field("thread", {**dict.fromkeys(ROW_KINDS, thread), READ: None, DDL: PerEvent(self._ddl_thread)}),
-            Field("query", None),
+            Field("query", by_row(PerChange(queries.texts) if self.options.query else None) | {READ: None}),
         )
 
     def _server_id(self, event: SchemaChange) -> int:
         return self.options.server_id if event.order.phase else 0
 
     def is_alone(self, batch: ChangeBatch) -> bool:
-        return branches_apart in self.steps and bool(_in_branch(batch)[:1].any())
+        return self.has_branches and bool(_in_branch(batch)[:1].any())
 
     def _thread(self) -> Any:
         return per_entry(self.log.thread)
@@ -198,7 +203,7 @@ class MariadbConnector(MysqlConnector):
     """GTIDs are always present, with times in whole seconds; connections are not reported. They begin transactions."""
 
     name: ClassVar[str] = "mariadb"
-    steps: ClassVar[tuple[Step, ...]] = ()
+    has_branches: ClassVar[bool] = False
     java_class: ClassVar[str] = "io.debezium.connector.mariadb.MariaDbConnector"
 
     @property

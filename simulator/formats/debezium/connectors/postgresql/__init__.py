@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.formats.debezium.connectors.connector import Connector, Published, members_of
+from simulator.delivery.steps import Step
+from simulator.errors import OptionError
+from simulator.formats.debezium.connectors.connector import Published, RelationalConnector, members_of
 from simulator.formats.debezium.connectors.postgresql import source_types
 from simulator.formats.debezium.connectors.postgresql.converters import Converters
+from simulator.formats.debezium.connectors.postgresql.messages import counted_messages
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import TABLE, by_row, per_entry
-from simulator.model import READ, Column, Event, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.model import READ, Column, Event, LoggedStatement, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.log import Entries, entries, entry
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.sources.source import Source
@@ -25,21 +29,44 @@ from simulator.text.json_style import quote
 from simulator.text.template import Piece, join
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
+# Before the bytes of a placeholder.
+HEX: Final = "hex:"
 
-class PostgresqlConnector(Connector):
+
+class PostgresqlConnector(RelationalConnector):
     """Sends rows only: it has no topic of schema changes."""
 
     name: ClassVar[str] = "postgresql"
     parts: ClassVar[str] = "{schema}.{table}"
-    has_schema_changes: ClassVar[bool] = False
     row_images: ClassVar[frozenset[str] | None] = None
     truncates_in_transaction: ClassVar[bool] = True
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         super().__init__(options, source, numeric=numeric)
         self._converters = Converters(options, source, numeric=numeric)
+        self._placeholder = self._read_placeholder()
         assert isinstance(source.log, PostgresqlLog)
         self.log = source.log
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return (counted_messages,)
+
+    @property
+    def placeholder(self) -> bytes:
+        return self._placeholder
+
+    def _read_placeholder(self) -> bytes:
+        """Raises OptionError for what stands behind `hex:`."""
+        text = self.options.placeholder
+        if not text.startswith(HEX):
+            return text.encode()
+        if not re.fullmatch(r"(?:[0-9A-Fa-f]{2})*", digits := text.removeprefix(HEX)):
+            raise OptionError(
+                f"unavailable.value.placeholder={text}: bytes stand behind {HEX}, two hexadecimal digits each, such as "
+                f"{HEX}00ff."
+            )
+        return bytes.fromhex(digits)
 
     @property
     def source_schemas(self) -> Sequence[tuple[str, Schema]]:
@@ -57,13 +84,16 @@ class PostgresqlConnector(Connector):
     def source_fields(self) -> Sequence[Field]:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))
         names = (
-            Field("schema", by_row(schema, PerEvent(lambda event: event.truncated.id.schema))),
-            Field("table", by_row(TABLE, PerEvent(lambda event: event.truncated.id.name))),
+            Field("schema", by_row(schema, PerEvent(lambda event: _table_of(event).schema))),
+            Field("table", by_row(TABLE, PerEvent(lambda event: _table_of(event).name))),
         )
         origin = [Field("origin", None), Field("origin_lsn", None)] if self.options.version == "3.6" else []
         return (
             *names,
-            Field("txId", by_row(per_entry(self.log.xid), per_entry(self.log.xid))),
+            Field(
+                "txId",
+                by_row(per_entry(self.log.xid), PerEvent(lambda event: int(self.log.xid(entry(event))[0]) or None)),
+            ),
             Field("lsn", by_row(per_entry(self.log.number), per_entry(self.log.number))),
             Field("xmin", None),
             *origin,
@@ -115,11 +145,14 @@ class PostgresqlConnector(Connector):
             assert table is not None
             yield Published(**members | {"database": table.id.database}, truncated=table)
 
-    def described(self, column: Column, table: Table, position: int) -> dict[str, Any]:
-        raise TypeError("PostgreSQL has no topic of schema changes")
-
     def collection(self, table: TableId) -> str:
         return f"{table.schema}.{table.name}"
+
+
+def _table_of(event: Published | LoggedStatement) -> TableId:
+    """The table that a statement empties; a message has none."""
+    truncated = getattr(event, "truncated", None)
+    return TableId("", "") if truncated is None else truncated.id
 
 
 def _last_commit(log_entries: Entries) -> Entries:

@@ -58,6 +58,7 @@ _NAMED: Final = {
 _RANGES: Final = ("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange")
 _NO_ARRAYS: Final = frozenset(("money", "interval", "bit varying", "xml", "point", "box"))
 _WORDS: Final = re.compile(r'"((?:[^"\\]|\\.)*)"=>(?:"((?:[^"\\]|\\.)*)"|NULL)')
+_NUMBER: Final = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)|NaN", re.IGNORECASE)
 _ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)')
 # Replacements for required values that are missing.
 ABSENT: Final = {
@@ -93,6 +94,10 @@ class Converters:
         return cells.finished(schema, cell, nullable=column.nullable, default=default, absent=absent)
 
     def typed(self, type: ColumnType) -> Typed | None:
+        """The schema and cell of a type; None: rows lack its columns."""
+        return self._known(type) or self._unknown(type)
+
+    def _known(self, type: ColumnType) -> Typed | None:
         name, family = type.name, type_table.family(type)
         digits = 6 if type.length is None else type.length
         match family:
@@ -143,6 +148,17 @@ class Converters:
         if name in _PLAIN or name in _RANGES:
             return connect.STRING, cells.STRING
         return None
+
+    def _unknown(self, type: ColumnType) -> Typed | None:
+        """A type that the connector does not know: the bytes of its text, if they are asked for. Arrays that it leaves
+        out it always leaves out."""
+        if not self.options.unknown_types or type_table.family(type) == "array":
+            return None
+        mode = self.options.binary_handling
+        shown = _java_geometry if type_table.family(type) == "geometry" else str
+        return cells.binary_schema(mode), cells.binary_cell(
+            mode, lambda array: distinct_text(array, shown).cast(pa.binary())
+        )
 
     def _decimal(self, type: ColumnType) -> Typed:
         mode = self.options.decimal_handling
@@ -195,7 +211,7 @@ class Converters:
 
     def _array(self, type: ColumnType) -> Typed | None:
         element = type_table.element(type)
-        if element.name in _NO_ARRAYS or (typed := self.typed(element)) is None:
+        if element.name in _NO_ARRAYS or (typed := self._known(element)) is None:
             return None
         schema, cell = typed
 
@@ -376,6 +392,15 @@ def _point(text: str) -> str:
     x, y = map(float, text.strip("()").split(","))
     wkb = cells.base64_of(struct.pack("<BIdd", 1, 1, x, y))
     return f'{{"x":{_double(x)},"y":{_double(y)},"wkb":"{wkb}","srid":null}}'
+
+
+def _java_geometry(text: str) -> str:
+    """A geometric value with its numbers as Java's doubles, as the driver prints it.
+
+    >>> _java_geometry("<(1,-2e+20),0.5>"), _java_geometry("{1,Infinity,3}")
+    ('<(1.0,-2.0E20),0.5>', '{1.0,Infinity,3.0}')
+    """
+    return _NUMBER.sub(lambda match: double_string(float(match[0])), text)
 
 
 def _double(value: float) -> str:
