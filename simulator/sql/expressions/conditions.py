@@ -21,7 +21,7 @@ from simulator.sql.expressions.scope import Scope, collation_of, compiled, const
 from simulator.sql.functions.texts import pattern_of
 from simulator.sql.values import comparison
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import NUMBER, Bits, Label, Raw, is_number, number_of, text_of, truth_of
+from simulator.sql.values.kinds import NUMBER, Bits, JsonText, Label, Raw, is_number, number_of, text_of, truth_of
 from simulator.sql.values.temporal import Temporal
 
 
@@ -158,7 +158,7 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
 
 _KINDS: Final = {
     "b": "bytes", "d": "a date", "e": "a label", "j": "a JSON document", "n": "a number", "s": "a text", "t": "a time",
-    "x": "hexadecimal digits",
+    "x": "hexadecimal digits", "y": "a JSON column",
 }  # fmt: skip
 # Kinds and pairs of kinds whose comparison was found equal to that of servers.
 _COMPARED: Final = frozenset(("n", "ns", "en", "e", "es", "s", "d", "ds", "t", "st", "b", "bs", "bx", "j", "jn", "js"))
@@ -167,6 +167,8 @@ _COMPARED: Final = frozenset(("n", "ns", "en", "e", "es", "s", "d", "ds", "t", "
 def _kind(value: Any) -> str:
     if isinstance(value, Temporal):
         return "t" if value.kind == "time" else "d"
+    if isinstance(value, JsonText):
+        return "y"
     if isinstance(value, str):
         return "e" if isinstance(value, Label) else "s"
     if isinstance(value, bytes):

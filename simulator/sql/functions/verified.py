@@ -88,7 +88,7 @@ KINDS: Final[Mapping[str, Callable[[Any], object]]] = {
     "place": lambda value: _is_int(value) and 0 <= value <= 30,
     "positive": lambda value: _is_int(value) and value > 0,
     "printable": _is_printable,
-    "same": lambda value: not isinstance(value, Document | bytes | Bits),
+    "same": lambda value: not isinstance(value, Document | JsonText | bytes | Bits),
     "stamp": lambda value: isinstance(value, Temporal) and _is_whole(value),
     "string": lambda value: _is_printable(value) or isinstance(value, bytes),
     "text": _is_text,
