@@ -21,10 +21,11 @@ from simulator.spark.brokers import BrokerRun
 pytestmark = pytest.mark.spark
 EACH = pytest.mark.parametrize("kind", kinds(*BROKERS))
 CHANGES = 3000
+FAULTS = "redelivery=2000,flush=2000,duplicates=0.02,late=0.5,early=0.5,gap=0.02,poison=0.01,truncated=0.01"
 
 
-def job_for(kind: str) -> Job:
-    job = open_job("bank", "canal-json", broker=kind)  # type: ignore[arg-type]
+def job_for(kind: str, faults: str = "none") -> Job:
+    job = open_job("bank", "canal-json", broker=kind, faults=faults)  # type: ignore[arg-type]
     return job.addressed(route="key", partitions=Partitions(PARTITIONS))
 
 
@@ -44,14 +45,16 @@ def values(pairs: dict[int, list[tuple[bytes | None, bytes]]]) -> dict[int, list
 def test_order_within_partitions(
     spark: Any, kind: str, request: pytest.FixtureRequest, command: Command, tmp_path: Path
 ) -> None:
-    """Several windows of tasks; each partition is that of a local run, the snapshot before the changes."""
+    """Several windows of tasks; each partition is that of a local run, the snapshot before the changes, with faults."""
     address, topic = request.getfixturevalue(kind), f"test_{uuid.uuid4().hex}"
     facts, record = tmp_path / "summary.json", tmp_path / "record.json"
     command(
         "run", "bank", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "--snapshot", "--engine", "spark",
-        "--tasks", "11", "--to", destination(kind, address, topic), "--summary-to", facts, "--record", record, status=0,
+        "--tasks", "11", "--to", destination(kind, address, topic), "--summary-to", facts, "--record", record,
+        "--faults", FAULTS, status=0,
     )  # fmt: skip
-    wanted, done = local(job_for(kind), snapshot=True), summary(facts)
+    wanted, done = local(job_for(kind, FAULTS), snapshot=True), summary(facts)
+    assert {"duplicates", "late", "early", "gap", "poison", "truncated"} < done["faults"].keys()
     assert contents(kind, address, topic, request) == values(wanted)
     if kind == "kafka":
         keys = {number: [message.key() for message in found] for number, found in read(address, topic).items()}
