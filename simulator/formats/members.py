@@ -12,8 +12,8 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Column, Event, Kind, SchemaChange, Table
 from simulator.sources.log import Entries, entries, entry
-from simulator.text.json_style import Style, quote
-from simulator.text.template import Piece
+from simulator.text.json_style import JACKSON_BYTES, Style, quote
+from simulator.text.template import Piece, repeat
 from simulator.wire.fields import Order, PerChange, PerTable, json_text, table_order
 
 
@@ -42,6 +42,19 @@ def per_entry(of: Callable[[Entries], Ints | pa.Array]) -> PerChange:
         return str(value) if value.is_valid else None
 
     return PerChange(changes, event)
+
+
+def query_texts(batch: ChangeBatch, longest: int = 0) -> pa.Array:
+    """The statement of each change as JSON, null where it is unknown (`simulator.delivery.steps.queries`). `longest`
+    cuts it to so many UTF-16 units; 0: nothing is cut."""
+    queries = batch.envelope.query
+    if queries is None:  # changes that no step has seen
+        return repeat("null", len(batch))
+
+    def cut(text: str) -> str:
+        return text.encode("utf-16-le")[: 2 * longest].decode("utf-16-le", "ignore") if longest else text
+
+    return pa.array(["null" if text is None else quote(cut(text), JACKSON_BYTES) for text in queries], pa.string())
 
 
 def key_names(table: Table, style: Style) -> str:

@@ -41,6 +41,36 @@ def test_capture() -> None:
         assert RUN_FACTS.sub(lambda match, facts=facts: next(facts, match[0]), mine) == wanted
 
 
+QUERIES: Final = """
+create database shop; use shop;
+create table t(id int primary key, v varchar(9));
+insert into t values (0, 'untold');
+set session binlog_rows_query_log_events=1;
+begin; insert into t values (1, 'a"b'), (2, '😀'); delete from t where id = 0; commit;
+"""
+INSERTED: Final = "insert into t values (1, 'a\"b'), (2, '😀')"
+
+
+@pytest.mark.parametrize(
+    ("options", "queries"),
+    [
+        ("", [None] * 4),
+        (",output_row_query=on", [None, INSERTED, INSERTED, "delete from t where id = 0"]),
+        # The emoji is two of Java's characters; Jackson writes no half of one.
+        (
+            ",output_row_query=on,row_query_max_length=39",
+            [None, INSERTED[:38], INSERTED[:38], "delete from t where id = 0"],
+        ),
+    ],
+)
+def test_statements_of_rows(options: str, queries: list[str | None], tmp_path: Path) -> None:
+    """Statements stand behind the table, in rows whose log has them."""
+    (tmp_path / "queries.sql").write_text(QUERIES, "utf-8")
+    messages = [said(message) for message in sent(str(tmp_path / "queries.sql"), options, source="mysql-8.0")]
+    assert [message.get("query") for message in messages] == queries
+    assert all(list(message)[2] == "query" for message in messages if "query" in message)
+
+
 def sent(scenario: str, options: str = "", **run: Any) -> list[Message]:
     return list(simulator.messages(scenario, f"maxwell-json{options}", **run))
 

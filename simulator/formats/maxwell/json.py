@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.steps.documents import typed_documents
+from simulator.delivery.steps.queries import with_queries
 from simulator.errors import NotOffered
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.maxwell.cells import cell
@@ -24,7 +25,7 @@ from simulator.formats.maxwell.names import naming
 from simulator.formats.maxwell.options import MaxwellOptions
 from simulator.formats.maxwell.routing import routing
 from simulator.formats.maxwell.writer import Keys, MaxwellWriter
-from simulator.formats.members import DATABASE, TABLE, by_row, key_names, per_entry
+from simulator.formats.members import DATABASE, TABLE, by_row, key_names, per_entry, query_texts
 from simulator.formats.redelivery import MAXWELL
 from simulator.formats.writing import opens_snapshot
 from simulator.model import (
@@ -56,6 +57,14 @@ def ends_transaction(batch: ChangeBatch) -> Any:
     return batch.envelope.seq == batch.envelope.size
 
 
+def has_query(batch: ChangeBatch) -> Any:
+    """Marks the changes whose statement is known."""
+    queries = batch.envelope.query
+    if queries is None:  # changes that no step has seen
+        return np.zeros(len(batch), dtype=bool)
+    return np.array([query is not None for query in queries], dtype=bool)
+
+
 # The fraction of a second behind each millisecond: `.0`, `.001`, `.5`.
 FRACTIONS: Final = [f".{number:03}".rstrip("0") if number else ".0" for number in range(1000)]
 
@@ -76,12 +85,16 @@ def fields(settings: MaxwellSettings, keys: Keys) -> tuple[Field, ...]:
         """A member of rows that come from the log."""
         return Field(name(member), dict.fromkeys((INSERT, UPDATE, DELETE), value) if shown else ABSENT)
 
+    def query(batch: ChangeBatch) -> pa.Array:
+        return query_texts(batch, options.row_query_max_length)
+
     before_last = InRows(
         lambda batch: np.logical_not(ends_transaction(batch)), PerChange(lambda batch: batch.envelope.seq - 1)
     )
     return (
         Field(name("database"), by_row(DATABASE)),
         Field(name("table"), by_row(TABLE)),
+        logged("query", InRows(has_query, PerChange(query)), options.output_row_query),
         Field(
             name("type"),
             {
@@ -140,7 +153,7 @@ def layout(settings: MaxwellSettings) -> Layout:
         sends=FORMAT.sends if options.output_ddl else FORMAT.sends - {DDL},
         statements=STATEMENTS,
         omits=opens_snapshot,
-        steps=(typed_documents,),
+        steps=(typed_documents, with_queries(settings.source)) if options.output_row_query else (typed_documents,),
         redelivery=MAXWELL,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.options import option
+from simulator.formats.options import count, option
 from simulator.model import DDL, READ
 
 # The policies whose hashed text is the same for a whole table.
@@ -28,6 +28,15 @@ class MaxwellOptions:
     output_thread_id: bool = option(False, "on: the session's connection, thread_id.")
     output_schema_id: bool = option(
         False, "on: schema_id, the number of the table's version here; Maxwell's counts all it stored.", decided=True
+    )
+    output_row_query: bool = option(
+        False,
+        "on: query has the statement, where the log has it (binlog_rows_query_log_events of MySQL); of a scenario, one "
+        "that changes the row.",
+        decided=True,
+    )
+    row_query_max_length: int = option(
+        0, "The most characters of query; 0: all.", parse=count, where={"output_row_query": (True,)}
     )
     output_push_timestamp: bool = option(False, "on: when the message was sent, push_ts, in seconds.")
     output_primary_keys: bool = option(False, "on: the key's values, primary_key.")

@@ -13,14 +13,15 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.redelivery import Redelivery
 from simulator.delivery.steps import Changes, Step
+from simulator.delivery.steps.queries import with_queries
 from simulator.formats.debezium.connectors.connector import DdlConnector, Published, SnapshotOpened
-from simulator.formats.debezium.connectors.mysql import defaults, queries, statements
+from simulator.formats.debezium.connectors.mysql import defaults, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
 from simulator.formats.debezium.connectors.mysql.types import default, definition, enum_values
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
-from simulator.formats.members import TABLE, by_row, per_entry, whole_seconds
+from simulator.formats.members import TABLE, by_row, per_entry, query_texts, whole_seconds
 from simulator.formats.redelivery import DEBEZIUM_BINLOG, DEBEZIUM_GTID
 from simulator.model import (
     DDL,
@@ -87,7 +88,7 @@ class MysqlConnector(DdlConnector):
     @property
     def steps(self) -> tuple[Step, ...]:
         branches = (branches_apart,) if self.has_branches else ()
-        return (*branches, queries.with_queries(self.source)) if self.options.query else branches
+        return (*branches, with_queries(self.source)) if self.options.query else branches
 
     @property
     def has_gtids(self) -> bool:
@@ -112,7 +113,7 @@ class MysqlConnector(DdlConnector):
             Field("pos", by_row(per_entry(self.log.offset), per_entry(self.log.offset))),
             Field("row", by_row(PerChange(_row_numbers), 0)),
             Field("thread", {**dict.fromkeys(ROW_KINDS, thread), READ: None, DDL: PerEvent(self._ddl_thread)}),
-            Field("query", by_row(PerChange(queries.texts) if self.options.query else None) | {READ: None}),
+            Field("query", by_row(PerChange(query_texts) if self.options.query else None) | {READ: None}),
         )
 
     def _server_id(self, event: SchemaChange) -> int:

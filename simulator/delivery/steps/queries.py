@@ -1,8 +1,9 @@
-"""Texts of the statements that change rows (`include.query`).
+"""Texts of the statements that change rows, for products that send them.
 
 The log has them before the rows where the server is told so: MySQL's `binlog_rows_query_log_events`, MariaDB's
-`binlog_annotate_row_events`. They hold until the next one, or the end of the transaction (`BinlogOffsetContext`).
-A scenario has no statements: each of its changes has the one that changes its row, which is decided here.
+`binlog_annotate_row_events`. They hold until the next one, or the end of the transaction (Debezium's
+`BinlogOffsetContext`, Maxwell's `BinlogConnectorReplicator`). A scenario has no statements: each of its changes has the
+one that changes its row, which is decided here.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from simulator.batch import ChangeBatch, decoded
 from simulator.delivery.steps import Changes, Step
 from simulator.model import DELETE, MARKS, READ, LoggedStatement, StatementKind
 from simulator.sources.source import Source
-from simulator.text.json_style import JACKSON_BYTES, quote
-from simulator.text.template import repeat
 
 _KINDS: Final = (StatementKind.ROWS_QUERY, StatementKind.ANNOTATION)
 # Ordinals of the texts in a turn, ascending, and the texts.
@@ -80,11 +79,3 @@ def _statements(batch: ChangeBatch, source: Source) -> list[str]:
 
     pairs = zip(rows(before), rows(after), strict=True)
     return [source.ddl.row_change(batch.table, old, new) for old, new in pairs]
-
-
-def texts(batch: ChangeBatch) -> pa.Array:
-    """`source.query` of each change."""
-    queries = batch.envelope.query
-    if queries is None:  # changes that no step has seen
-        return repeat("null", len(batch))
-    return pa.array(["null" if text is None else quote(text, JACKSON_BYTES) for text in queries], pa.string())
