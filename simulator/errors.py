@@ -54,7 +54,7 @@ class ScenarioError(UsageError):
         self.others: tuple[ScenarioError, ...] = ()
 
     def __str__(self) -> str:
-        lines = [str(each.args[0]) for each in (self, *self.others)]
+        lines = [str(error.args[0]) for error in (self, *self.others)]
         more = len(lines) - MOST_PROBLEMS
         return "\n".join([*lines[:MOST_PROBLEMS], *([f"{self.file}: {more} more problems."] if more > 0 else [])])
 
@@ -88,8 +88,8 @@ def all_problems() -> Iterator[Part]:
 
 def together(problems: Iterable[ScenarioError]) -> ScenarioError:
     """Problems of one file as one error, without duplicates, in the order of their lines."""
-    different = {str(each.args[0]): each for each in problems}
-    first, *others = sorted(different.values(), key=lambda each: each.line or 0)
+    different = {str(problem.args[0]): problem for problem in problems}
+    first, *others = sorted(different.values(), key=lambda problem: problem.line or 0)
     first.others = tuple(others)
     return first
 
@@ -143,7 +143,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     is near, it suggests the names that contain this one, unless there are too many."""
     known = list(known)
     guess = closest(name, known)
-    guesses = [guess] if guess else [each for each in known if len(name) >= LEAST_PART and name.lower() in each.lower()]
+    longer = [other for other in known if len(name) >= LEAST_PART and name.lower() in other.lower()]
+    guesses = [guess] if guess else longer
     if not 0 < len(guesses) <= MOST_GUESSES:
         return otherwise
     return f" Did you mean {' or '.join(map(repr, guesses))}?"

@@ -47,8 +47,8 @@ def summary(comparison: Comparison, *, base: str, width: int) -> str:
 
 
 def _examples(comparison: Comparison) -> list[Event]:
-    """Of the events of each kind that have no other kind beside it the one that most formats send, and of these the
-    first; events of several kinds where there are no others."""
+    """One event of each kind: that which most formats send, and of several such the first. An event of several kinds
+    stands for none of them unless there are no others."""
     best: dict[tuple[str, ...], Event] = {}
     for event in comparison.events:
         if event.kinds not in best or _senders(event) > _senders(best[event.kinds]):

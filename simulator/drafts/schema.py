@@ -104,8 +104,8 @@ class Schema:
 
 
 def read_schema(path: str, source: str | None = None) -> Schema:
-    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: the system of which the file
-    says that it is a dump, else MySQL 8.0, else the one whose words it has.
+    """Reads the schema in a file, or in standard input (`-`). `source` is what `--source` says; None: the system of
+    which the file says that it is a dump, else MySQL 8.0, else the one whose words it has.
 
     Raises UsageError for a file that cannot be read, ScenarioError for a statement that cannot be.
     """

@@ -118,7 +118,7 @@ def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def generated(type: ColumnType) -> pa.DataType:
     """The Arrow type in which values of a type are made: the carrier, but microseconds for timestamps that are texts
-    and for intervals of days, and six digits behind the point for a NUMBER of which nothing is said."""
+    and for intervals of days, and six digits behind the point for a NUMBER without a precision."""
     match family(type):
         case "datetime" | "zoned" | "timestamptz":
             return pa.timestamp("us")

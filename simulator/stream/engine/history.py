@@ -353,7 +353,7 @@ class State:
 
 
 def expanded(counts: Ints) -> tuple[Ints, Ints]:
-    """Of the rows that entities have: the index of each row's entity, and the row's number in it.
+    """The index of the entity that each row belongs to, and the row's number in it, of entities with `counts` rows.
 
     >>> [numbers.tolist() for numbers in expanded(np.array([2, 0, 1]))]
     [[0, 0, 2], [0, 1, 0]]

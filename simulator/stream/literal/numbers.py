@@ -41,8 +41,8 @@ class Numbers:
     def _seconds(
         self, entry_ms: Sequence[Sequence[int]], idle_ms: Sequence[Sequence[int]], sizes: Ints, idle: Ints
     ) -> tuple[Ints, Ints]:
-        """Of each turn its first entry among those of all, the turn itself if it has none; of each entry its number in
-        its second."""
+        """The number of the first entry of each turn (of the turn itself, if it has none), and the number of each entry
+        in its second."""
         entries = idle + sizes
         first = np.cumsum(entries) - sizes
         turns = zip(idle_ms, entry_ms, self._turn_ms.tolist(), strict=True)

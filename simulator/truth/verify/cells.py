@@ -156,9 +156,9 @@ def _parsed(array: pa.Array, column: Column, carrier: pa.DataType, source: Sourc
     encoded = array.dictionary_encode() if not pa.types.is_nested(array.type) else None
     values = array.to_pylist() if encoded is None else encoded.dictionary.to_pylist()
     read = [_literal(value, column, carrier, source) for value in values]
-    good = [each.cast(carrier) if each is not None else pa.nulls(1, carrier) for each in read]
+    good = [value.cast(carrier) if value is not None else pa.nulls(1, carrier) for value in read]
     parsed = pa.concat_arrays(good) if good else pa.nulls(0, carrier)
-    bad = pa.array([each is None for each in read], pa.bool_())
+    bad = pa.array([value is None for value in read], pa.bool_())
     if encoded is not None:
         parsed, bad = parsed.take(encoded.indices), bad.take(encoded.indices).fill_null(False)
     return parsed, bad

@@ -184,10 +184,10 @@ class Comparer:
         self._names: list[str] = []
         self._tolerances: list[list[Tolerance]] = []
         for position, column in enumerate(expected.columns):
-            fitting = [each for each in tolerances if each.fits(expected.id.name, column.name)]
+            fitting = [tolerance for tolerance in tolerances if tolerance.fits(expected.id.name, column.name)]
             if source.family(column.type) == "json":
                 fitting.append(DOCUMENTS)
-            if any(each.ignored for each in fitting):
+            if any(tolerance.ignored for tolerance in fitting):
                 continue
             name = column.name if column.name in consumed.columns else by_name.get(column.name.lower())
             if name is None:
@@ -280,8 +280,8 @@ class Comparer:
         wrong = counts[WrongRow.MISSING] + counts[WrongRow.DIFFERENT] + counts[WrongRow.REPEATED]
         if not self.key or wrong < verdict.expected or min(verdict.expected, verdict.found) <= FEW:
             return
-        different = [each for each in verdict.examples if each.wrong is WrongRow.DIFFERENT]
-        if all(2 * len(each.differing) > len(self.columns) - len(self.key) for each in different):
+        different = [row for row in verdict.examples if row.wrong is WrongRow.DIFFERENT]
+        if all(2 * len(row.differing) > len(self.columns) - len(self.key) for row in different):
             first = (different or verdict.examples)[0]
             raise UsageError(
                 f"--table {verdict.place}: none of its {verdict.found:,} rows is one of the {verdict.expected:,} that"
@@ -320,7 +320,7 @@ class Comparer:
         if chosen:
             self._name(verdict, chosen, self._carriers, cause)
         if chosen.keys() == {WrongRow.DIFFERENT} and len(verdict.examples) > 1:
-            (columns, *others) = {each.differing for each in verdict.examples}
+            (columns, *others) = {row.differing for row in verdict.examples}
             if len(columns) == 1 and not others:
                 verdict.hint = f"all of these rows differ in {columns[0]} alone"
         return verdict

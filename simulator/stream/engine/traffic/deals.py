@@ -63,7 +63,7 @@ class Deal:
         return cohort, period * self.cards[cohort] + self._nth[index]
 
     def turns(self, cohort: Ints, nth: Ints) -> Ints:
-        """The way back."""
+        """The turns that `visits` gives as these cohorts and numbers."""
         if self.single:
             return nth
         period, rank = np.divmod(nth, self.cards[cohort])
@@ -142,7 +142,7 @@ class Deals:
         return cohort, nth
 
     def turns(self, cohort: Ints, nth: Ints) -> Ints:
-        """The way back."""
+        """The turns that `visits` gives as these cohorts and numbers."""
         if len(self._spans) == 1:
             return self.first.turns(cohort, nth)
         turns = np.empty_like(nth)

@@ -20,7 +20,7 @@ def draw(target: Target, arguments: bool) -> Draws:
 
 GENERATOR = Generator(
     name="default",
-    doc="something believable for the type: what a column holds of which nothing is said",
+    doc="something believable for the type: what a column holds if the scenario names no values for it",
     example="{type: float64, values: default}",
     alone=True,
     draw=draw,
