@@ -153,6 +153,9 @@ class PartialDateType(pa.ExtensionType):  # type: ignore[misc]
     def __str__(self) -> str:
         return f"partial_dates[{self.storage_type}]"
 
+    def __hash__(self) -> int:
+        return hash((self.extension_name, self.storage_type))
+
     def __arrow_ext_serialize__(self) -> bytes:
         return b""
 

@@ -10,6 +10,7 @@ from jvm import Reader
 
 from simulator import messages
 from simulator.batch import decoded
+from simulator.carriers import storage_type
 
 Row = dict[str, Any]
 
@@ -32,7 +33,7 @@ def read(flink: Reader, columns: dict[str, str], lines: list[bytes], *, reader: 
 
 def flink_type(column: pa.Array) -> str:
     """The SQL type that a user declares for a column."""
-    type = decoded(column).type
+    type = storage_type(decoded(column).type)
     if pa.types.is_decimal(type):
         return f"DECIMAL({type.precision}, {type.scale})"
     return {pa.int64(): "BIGINT", pa.string(): "STRING", pa.timestamp("us"): "TIMESTAMP(6)", pa.date32(): "DATE"}[type]

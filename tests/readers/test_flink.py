@@ -13,6 +13,7 @@ from jvm import Reader
 
 from simulator import messages
 from simulator.batch import decoded
+from simulator.carriers import as_integers
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.run.session import local_run
@@ -32,12 +33,7 @@ def typed(value: str | None, type: str) -> Any:
 
 def python(column: pa.Array) -> list[Any]:
     """A column of `rows_at` in the same values."""
-    column = decoded(column)
-    if pa.types.is_timestamp(column.type):
-        column = column.view(pa.int64())
-    elif pa.types.is_date(column.type):
-        column = column.view(pa.int32())
-    values: list[Any] = column.to_pylist()
+    values: list[Any] = as_integers(decoded(column)).to_pylist()
     return values
 
 
