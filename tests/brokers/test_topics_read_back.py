@@ -3,10 +3,13 @@ refused."""
 
 from __future__ import annotations
 
+import threading
 import uuid
+from contextlib import closing
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from kafka_client import make_topic
 from sinks_contract import batch
 from test_rabbitmq import connection
@@ -17,6 +20,7 @@ from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.sinks import open_sink
 from simulator.truth.verify.findings import Wrong
+from simulator.truth.verify.opening import open_reader
 
 RUN: dict[str, Any] = {"route": "key", "snapshot": False}
 RABBITMQ = "amqp://{}/?queue={}&partitions=3&timeout_secs=60"
@@ -45,6 +49,26 @@ def test_a_topic_is_right(url: str, transactions: str) -> None:
     verdict = simulator.verify("orders", "dts-avro", url, turns=300, snapshot=False)
     assert verdict.ok, str(verdict)
     assert verdict.right == verdict.read > 300
+
+
+@KAFKA
+def test_a_commit_at_the_last_moment_is_waited_for(kafka: str, url: str) -> None:
+    """A broker confirms a commit before consumers can read what it holds; here the commit itself comes late."""
+    simulator.publish("orders", "dts-avro", url, turns=10, snapshot=False)  # makes the topic
+    topic = url.rpartition("/")[2].partition("?")[0]
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(topic, b"last", partition=0)
+    producer.flush()
+    commit = threading.Timer(3, producer.commit_transaction)
+    commit.start()
+    values: list[bytes] = []
+    with closing(open_reader(url)) as reader:
+        while (records := reader.take((topic, 0), 1000)) is not None:
+            values += records.column("value").to_pylist()
+    commit.join()
+    assert values[-1] == b"last"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ until that is asked for, so memory is bounded.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from operator import lt
 from typing import Any, Final
 
 import pyarrow as pa
@@ -24,6 +26,8 @@ POLL_SECS: Final = 1.0
 # The longest silence of a broker that has messages, and the longest wait for an answer about a topic: it may be busy.
 PATIENCE_SECS: Final = 60
 ANSWER_SECS: Final = 20
+# The longest wait for the end of transactions. A broker confirms a commit a moment before consumers can read it.
+TRANSACTION_SECS: Final = 10.0
 
 
 class KafkaReader(PartitionReader):
@@ -76,6 +80,7 @@ class KafkaReader(PartitionReader):
                 raise SinkError(f"{self.name} has no topic {topic!r}.")
             self._counts[topic] = len(metadata.partitions)
             self._check_kept(topic)
+            self._wait_for_commits(topic, len(metadata.partitions))
             self._assign(topic, len(metadata.partitions))
         return self._counts[topic]
 
@@ -93,6 +98,24 @@ class KafkaReader(PartitionReader):
                 f"{self.name}: the topic {topic!r} is compacted (cleanup.policy={policy.value}), so messages are"
                 " missing that nobody lost: verify a topic with cleanup.policy=delete."
             )
+
+    def _wait_for_commits(self, topic: str, count: int) -> None:
+        """Waits until all that is in a topic now can be read, which the end of open transactions decides; not longer
+        than `TRANSACTION_SECS`."""
+        latest = {
+            self._kafka.TopicPartition(topic, number): self._kafka.admin.OffsetSpec.latest() for number in range(count)
+        }
+
+        def ends(isolation: Any) -> list[int]:
+            answers = self._admin.list_offsets(latest, isolation_level=isolation, request_timeout=self._secs)
+            return [answer.result().offset for answer in answers.values()]
+
+        try:
+            wanted, deadline = ends(self._kafka.IsolationLevel.READ_UNCOMMITTED), time.monotonic() + TRANSACTION_SECS
+            while any(map(lt, ends(self._kafka.IsolationLevel.READ_COMMITTED), wanted)) and time.monotonic() < deadline:
+                time.sleep(0.1)
+        except self._kafka.KafkaException:  # a broker that does not say; reading tells why
+            return
 
     def _assign(self, topic: str, count: int) -> None:
         assigned = []
