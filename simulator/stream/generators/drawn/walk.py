@@ -146,13 +146,17 @@ def by_percents(low: int, high: int, share: int) -> list[int]:
 
 def ending(numbers: list[int] | range, endings: list[int], unit: int) -> list[int]:
     """The nearest values at or below each number that have one of the endings: ascending, distinct."""
-    out: dict[int, None] = {}
-    for number in numbers:
-        floor = number // unit * unit
-        fits = [floor + end - back for back in (0, unit) for end in endings if floor + end - back <= number]
-        if max(fits) >= numbers[0]:
-            out[max(fits)] = None
-    return list(out)
+    base = numbers[0] // unit * unit
+    if isinstance(numbers, range):
+        above = np.arange(numbers.start - base, numbers.stop - base, numbers.step)
+    else:
+        above = np.array([number - base for number in numbers], dtype=np.int64)
+    floor = above // unit * unit
+    nearest = floor + min(endings) - unit
+    for end in [*(end - unit for end in endings), *endings]:
+        candidate = floor + end
+        nearest = np.where(candidate <= above, np.maximum(candidate, nearest), nearest)
+    return [base + number for number in np.unique(nearest[nearest >= above[0]]).tolist()]
 
 
 def check(check: ColumnCheck, walk: WalkArguments) -> None:
