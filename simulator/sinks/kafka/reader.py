@@ -158,7 +158,8 @@ class KafkaReader(PartitionReader):
 
     def _poll(self) -> bool:
         """Read what the broker has. False: nothing came. Raises SinkError."""
-        messages = self._consumer.consume(AT_ONCE, timeout=POLL_SECS)
+        # A wait for more than one message lasts until all of them are there.
+        messages = self._consumer.consume(AT_ONCE, timeout=0) or self._consumer.consume(1, timeout=POLL_SECS)
         for message in messages:
             place = message.topic(), message.partition()
             if (error := message.error()) is None:
