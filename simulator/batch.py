@@ -164,10 +164,19 @@ class TableCounts:
 
     def take(self, rows: Ints) -> TableCounts:
         """The counts of some transactions."""
-        first, sizes = self.starts[rows], np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+        starts, entries = ranges(self.starts[rows], np.diff(self.starts)[rows])
         return replace(self, table=self.table[entries], changes=self.changes[entries], starts=starts)
+
+
+def ranges(first: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """The indexes at which ranges of these sizes begin, with their end, and the numbers in the ranges, each of which
+    counts from its `first`.
+
+    >>> [numbers.tolist() for numbers in ranges(np.array([7, 3]), np.array([2, 1]))]
+    [[0, 2, 3], [7, 8, 3]]
+    """
+    starts: Ints = np.concatenate([[0], np.cumsum(sizes)])
+    return starts, np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import numpy as np
 
 from simulator.model import ROW_KINDS, Kind
 from simulator.stream import MOST_IN_FULL
-from simulator.stream.engine.history import expanded
 from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.stream.practice import lines as practice_lines
 from simulator.stream.practice import practice
 from simulator.values.draw import identity
+from simulator.values.groups import expanded
 
 TURNS: Final = 100_000
 # "Soon again": within this many changes of the stream. Rows are counted in this many changes of the table.

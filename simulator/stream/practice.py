@@ -13,13 +13,14 @@ from simulator.model import INSERT
 from simulator.stream.engine.alive import states
 from simulator.stream.engine.block import SnapshotPart
 from simulator.stream.engine.compiled import Compiled
-from simulator.stream.engine.history import State, expanded
+from simulator.stream.engine.history import State
 from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.stream.generators.columns import CompiledColumn
 from simulator.stream.generators.computed.of import Looked
 from simulator.stream.generators.computed.person import Persons
 from simulator.stream.generators.computed.sequence import Numbers
 from simulator.stream.generators.living import NEVER, Deaths
+from simulator.values.groups import expanded
 
 # Rows of a table that are looked at.
 MOST_ROWS: Final = 10_000

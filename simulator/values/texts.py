@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from simulator.native.program import Cells, Program, cells, compiled, write
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
+from simulator.values.groups import numbered
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -47,9 +48,7 @@ def _written(draws: Bits, lengths: Ints, table: Cells, type: pa.DataType) -> pa.
 
 def _stream(draws: Bits, lengths: Ints) -> Bits:
     """One hash per character; row i has `lengths[i]` of them."""
-    first = np.cumsum(lengths) - lengths
-    place = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(first, lengths)
-    return mix(np.repeat(draws, lengths) + place.view(np.uint64) * GOLDEN)
+    return mix(np.repeat(draws, lengths) + numbered(lengths).view(np.uint64) * GOLDEN)
 
 
 def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:

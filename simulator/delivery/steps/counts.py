@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from simulator.batch import ChangeBatch, Ints, TableCounts
+from simulator.batch import ChangeBatch, Ints, TableCounts, ranges
 from simulator.delivery.steps import Changes
 from simulator.model import COMMIT, MARKS
+from simulator.values.groups import numbered
 
 
 def counted_by_table(changes: Changes) -> Changes:
@@ -51,8 +52,7 @@ def counted_by_table(changes: Changes) -> Changes:
         size = sums[stop] - sums[first]
         if batch.kind is not COMMIT:
             return replace(batch, envelope=replace(batch.envelope, counted=np.array([0 * size, size])))
-        starts = np.concatenate([[0], np.cumsum(stop - first)])
-        entries = np.arange(starts[-1]) + np.repeat(first - starts[:-1], stop - first)
+        starts, entries = ranges(first, stop - first)
         counts = TableCounts(tuple(numbers), table_of[entries], size_of[entries], starts)
         return replace(batch, envelope=replace(batch.envelope, counted=np.array([size + 1, size])), counts=counts)
 
@@ -63,4 +63,4 @@ def _places(groups: Ints) -> tuple[Ints, Ints]:
     """Position of each element in its group, from 1, and the size of the group; equal numbers are adjacent."""
     heads = np.flatnonzero(np.diff(groups, prepend=groups[:1] - 1))
     sizes = np.diff(heads, append=len(groups))
-    return np.arange(len(groups)) - np.repeat(heads, sizes) + 1, np.repeat(sizes, sizes)
+    return numbered(sizes) + 1, np.repeat(sizes, sizes)

@@ -46,11 +46,11 @@ def _with_queries(batch: ChangeBatch, texts: Mapping[int, Texts], source: Source
     if batch.kind in MARKS or batch.kind is READ:
         return batch
     if envelope.header is None:
-        found: Sequence[str | None] = _statements(batch, source)
+        queries: Sequence[str | None] = _statements(batch, source)
     else:
-        places = zip(envelope.turn.tolist(), envelope.ordinal.tolist(), strict=True)
-        found = [_logged(*texts.get(turn, ([], [])), ordinal) for turn, ordinal in places]
-    return replace(batch, envelope=replace(envelope, query=np.array([*found, None], dtype=object)[:-1]))
+        orders = zip(envelope.turn.tolist(), envelope.ordinal.tolist(), strict=True)
+        queries = [_logged(*texts.get(turn, ([], [])), ordinal) for turn, ordinal in orders]
+    return replace(batch, envelope=replace(envelope, query=np.array([*queries, None], dtype=object)[:-1]))
 
 
 def _logged(ordinals: Sequence[int], statements: Sequence[str], ordinal: int) -> str | None:

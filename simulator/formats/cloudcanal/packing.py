@@ -19,6 +19,7 @@ from simulator.delivery.pack import Events, Packing, begins_of_statements, chang
 from simulator.delivery.router import Addressed, Router
 from simulator.delivery.steps import Changes
 from simulator.model import MARKS, READ, UPDATE, OrderKey, SchemaChange
+from simulator.values.groups import numbered
 
 # Turns of a generated scenario, or transactions of a script, that may share messages.
 WINDOW_TURNS: Final = 256
@@ -162,7 +163,7 @@ def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBat
         run = run * (count + 1) + begins
     grouped = np.argsort(run, kind="stable")
     heads = np.flatnonzero(np.diff(run[grouped], prepend=run[grouped[0]] - 1))
-    in_run = rows - np.repeat(heads, np.diff(heads, append=count))
+    in_run = numbered(np.diff(heads, append=count))
     starts = in_run % most == 0
     first = np.empty(count, dtype=np.int64)  # row to the first row of its message
     first[grouped] = grouped[starts][np.cumsum(starts) - 1]

@@ -42,6 +42,16 @@ def _silent() -> logging.Logger:
     return logger
 
 
+def end_offsets(client: Any, topic: str, count: int, **options: Any) -> list[int]:
+    """The end offset of each partition, as the brokers tell an admin client. Raises the client's KafkaException."""
+    from confluent_kafka import TopicPartition, admin
+
+    new: Any = admin
+    asked = {TopicPartition(topic, number): new.OffsetSpec.latest() for number in range(count)}
+    answers = client.list_offsets(asked, **options)
+    return [answers[partition].result().offset for partition in asked]
+
+
 class Cluster:
     """A connected producer. Raises OptionError, MissingPackage, and SinkError when the cluster cannot be used.
 
@@ -161,10 +171,7 @@ class Cluster:
             raise SinkError(self._topic_error(topic, error)) from None
 
     def _ends(self, topic: str, count: int) -> list[int]:
-        latest = self._new.OffsetSpec.latest()
-        asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
-        answers = self._admin.list_offsets(asked, request_timeout=TOPIC_SECS)
-        return [answers[partition].result().offset for partition in asked]
+        return end_offsets(self._admin, topic, count, request_timeout=TOPIC_SECS)
 
     def _leaders(self, topic: str) -> list[bool] | None:
         """Whether each partition has a leader; None: no such topic."""

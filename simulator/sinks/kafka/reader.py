@@ -15,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
+from simulator.sinks.kafka.cluster import end_offsets
 from simulator.sinks.kafka.url import KafkaUrl, check_topic, read_properties
 from simulator.sinks.reading import HEADERS, PartitionReader, Place
 
@@ -102,13 +103,9 @@ class KafkaReader(PartitionReader):
     def _wait_for_commits(self, topic: str, count: int) -> None:
         """Waits until all that is in a topic now can be read, which the end of open transactions decides; not longer
         than `TRANSACTION_SECS`."""
-        latest = {
-            self._kafka.TopicPartition(topic, number): self._kafka.admin.OffsetSpec.latest() for number in range(count)
-        }
 
         def ends(isolation: Any) -> list[int]:
-            answers = self._admin.list_offsets(latest, isolation_level=isolation, request_timeout=self._secs)
-            return [answer.result().offset for answer in answers.values()]
+            return end_offsets(self._admin, topic, count, isolation_level=isolation, request_timeout=self._secs)
 
         try:
             wanted, deadline = ends(self._kafka.IsolationLevel.READ_UNCOMMITTED), time.monotonic() + TRANSACTION_SECS

@@ -23,6 +23,7 @@ from simulator.native.program import compiled
 from simulator.stream.engine.program import Plan
 from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.values.draw import LIFE, Bits, Ints, below, bits, identity, key
+from simulator.values.groups import expanded
 
 Mask = npt.NDArray[np.bool_]
 
@@ -350,16 +351,6 @@ class State:
             tick=written.tick,
             row=row,
         )
-
-
-def expanded(counts: Ints) -> tuple[Ints, Ints]:
-    """The index of the entity that each row belongs to, and the row's number in it, of entities with `counts` rows.
-
-    >>> [numbers.tolist() for numbers in expanded(np.array([2, 0, 1]))]
-    [[0, 0, 2], [0, 1, 0]]
-    """
-    row = np.arange(int(counts.sum()), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(np.arange(len(counts)), counts), row
 
 
 class EntityRows(State):

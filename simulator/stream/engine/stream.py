@@ -30,11 +30,12 @@ from simulator.order import BEFORE_ROWS, STEP, heartbeats, schema_change
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import Compiled, Version
-from simulator.stream.engine.history import State, Ticks, expanded
+from simulator.stream.engine.history import State, Ticks
 from simulator.stream.generators.arrays import without_pool
 from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
+from simulator.values.groups import expanded
 
 BLOCK_TURNS: Final = 32_768
 # Turns of a block per table, for many tables: each table adds a cost to each block.

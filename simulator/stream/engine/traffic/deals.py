@@ -11,6 +11,7 @@ import numpy.typing as npt
 from simulator.stream.engine.decks import dealt, order
 from simulator.stream.engine.traffic.seats import ORDERS
 from simulator.values.draw import Ints, below, bits, key
+from simulator.values.groups import numbered
 
 # Turns in a period, least and most: as many as give the rarest cohort RARE of them.
 PERIOD: Final = 1 << 14
@@ -47,7 +48,7 @@ class Deal:
         self._cohort = cohort.astype(np.int32)
         self._first = np.cumsum(self.cards) - self.cards
         number = np.empty(cohort.shape, dtype=np.int32)
-        within = np.arange(len(hand)) - np.repeat(self._first, self.cards)
+        within = numbered(self.cards)
         np.put_along_axis(number, by_cohort, np.tile(within.astype(np.int32), (orders, 1)), axis=1)
         self._nth = number  # by order and position: how many cards of its cohort come before
         self._position = by_cohort.astype(np.int32)  # by order, cohort and number

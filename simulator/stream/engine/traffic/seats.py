@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.stream.engine.decks import order
-from simulator.values.draw import Ints, bits, key, unit
+from simulator.values.draw import bits, key, unit
+from simulator.values.groups import expanded
 
 Gaps = Literal["independent", "steady", "bursts"]
 
@@ -40,7 +41,7 @@ def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
     cards_of_seat = np.full(slots, visits, dtype=np.int64)
     cards_of_seat[:hot] += more
     cards = int(cards_of_seat.sum())
-    owner = np.repeat(np.arange(slots, dtype=np.int64), cards_of_seat)
+    owner, within = expanded(cards_of_seat)
     seats = np.empty((ORDERS, cards), dtype=np.int32)
     for which in range(ORDERS):
         salt = key("deck", slots, gaps, which)
@@ -53,7 +54,6 @@ def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
         sort_keys = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
         seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in sort_keys]), kind="stable")]
     by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # 16 bits are sorted by radix
-    within: Ints = np.arange(cards) - np.repeat(np.cumsum(cards_of_seat) - cards_of_seat, cards_of_seat)
     rank = np.empty((ORDERS, cards), dtype=np.int32)
     np.put_along_axis(rank, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
     return Deck(seats, rank, by_seat.astype(np.int32))

@@ -38,6 +38,7 @@ from simulator.sources.log import Entries, entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.sources.source import Source
 from simulator.text.template import join
+from simulator.values.groups import numbered
 from simulator.wire.fields import Field, PerChange, PerEvent
 
 # The default collation of a server whose character set is utf8mb4.
@@ -196,8 +197,7 @@ def _row_numbers(batch: ChangeBatch) -> Ints:
     if not batch.envelope.phase or not continued.any():
         return np.zeros(len(batch), dtype=np.int64)
     begins: Ints = np.append(0, np.flatnonzero(~continued) + 1)
-    numbers: Ints = np.arange(len(batch)) - np.repeat(begins, np.diff(begins, append=len(batch)))
-    return numbers
+    return numbered(np.diff(begins, append=len(batch)))
 
 
 class MariadbConnector(MysqlConnector):
