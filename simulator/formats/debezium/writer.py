@@ -50,6 +50,7 @@ class JsonWriter:
         cells = connector.cells(snapshot=False)
         self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
         self._truncate = Encoder(payload, cells, JACKSON_BYTES)
+        self._messages = Encoder(messages.fields(envelopes.source()), cells, JACKSON_BYTES)
         changes = schema_changes.fields(connector, envelopes.source()) if isinstance(connector, DdlConnector) else ()
         self._changes = Encoder(changes, cells, JACKSON_BYTES)
 
@@ -128,8 +129,7 @@ class JsonWriter:
             if message.truncated is not None and sends:
                 text = self._truncate.encode_event(message, DDL).decode()
                 if marked:
-                    block = transactions.block(self._transaction(event), number)
-                    text = text.replace('"transaction":null', f'"transaction":{block}', 1)
+                    text = self._in_transaction(text, event, number)
                 address = Address(to.topics.of(message.truncated.id), (None,))
                 yield WrittenEvent(address, self.event_value(envelopes.schema(message.truncated), text), headers)
             elif message.truncated is not None:
@@ -144,6 +144,11 @@ class JsonWriter:
             emptied = [message.truncated for message in published if message.truncated is not None and sends]
             yield self._mark(event, "END", [connector.collection(table.id) for table in emptied])
 
+    def _in_transaction(self, text: str, event: Event, number: int) -> str:
+        """A message with its transaction, in which it is the change of this number."""
+        block = transactions.block(self._transaction(event), number)
+        return text.replace('"transaction":null', f'"transaction":{block}', 1)
+
     def _logged(self, event: LoggedStatement) -> Iterator[WrittenEvent]:
         """A message that a session put into the log; without other changes, between the marks of its transaction."""
         envelopes = self.envelopes
@@ -151,9 +156,9 @@ class JsonWriter:
         alone = marked and messages.is_only_entry(event)
         if alone:
             yield self._mark(event, "BEGIN", None)
-        block = transactions.block(self._transaction(event), messages.place(event)) if marked else "null"
-        text = Encoder(messages.fields(envelopes.source()), envelopes.connector.cells(snapshot=False), JACKSON_BYTES)
-        value = text.encode_event(event, DDL).decode().replace('"transaction":null', f'"transaction":{block}', 1)
+        value = self._messages.encode_event(event, DDL).decode()
+        if marked:
+            value = self._in_transaction(value, event, messages.place(event))
         schema = messages.value_schema(envelopes.source_schema(), TRANSACTION)
         key = self.keys.event_key(messages.KEY, f'{{"prefix":{quote(event.table, JACKSON_BYTES)}}}')
         yield WrittenEvent(Address(envelopes.names.messages, (None,)), self.event_value(schema, value), {"key": key})
