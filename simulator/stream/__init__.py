@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-# Tables that listings describe in full; of more each has a line.
+# Listings describe up to this many tables in full, and give one line each to more.
 MOST_IN_FULL: Final = 10
 
 
 def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeStream | ScriptStream:
-    """The stream of a resolved scenario. `heartbeat_ms`: how often heartbeats come where a scenario that is no script
-    does not say. Raises ScenarioError for errors that only running it shows."""
+    """The stream of a resolved scenario. `heartbeat_ms`: interval of heartbeats where a generated scenario does not set
+    one. Raises ScenarioError for errors that show only when the scenario runs.
+    """
     if scenario.spec.script is not None:
         from simulator.stream.literal.script import ScriptStream
 

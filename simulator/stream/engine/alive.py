@@ -1,6 +1,6 @@
 """The rows alive before a turn, in closed form: no change is replayed.
 
-They are cut into parts by structure alone; each part can be counted and drawn without the others.
+The structure alone cuts them into parts, which can be counted and drawn without the others.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from simulator.stream.engine.history import EntityRows, State
 from simulator.stream.engine.program import Member, Program
 from simulator.values.draw import Ints
 
-# Slots, or earlier passes of slots, in a part.
+# Size of a part: slots, or earlier passes of slots.
 CHUNK: Final = 32_768
 
 
 def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
-    """All rows alive before a turn, table by table. A part may turn out to have no row."""
+    """Parts of all rows alive before a turn, table by table. A part may have no row."""
     for table, name in enumerate(compiled.names):
         for c, cohort in enumerate(compiled.plan.cohorts):
             program = compiled.plan.programs[cohort.program]
@@ -31,7 +31,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
             for low in range(cohort.base, cohort.base + cohort.count, CHUNK):
                 part = SnapshotPart(table, c, low, min(low + CHUNK, cohort.base + cohort.count))
                 if not member.permanent and program.leaves_rows[name].any():
-                    # rows of earlier lives are still there
+                    # rows of earlier lives remain
                     lives = int(_lives(compiled, part, turn).sum())
                     for first in range(0, lives, CHUNK):
                         yield SnapshotPart(table, c, part.low, part.high, (first, min(first + CHUNK, lives)))
@@ -39,7 +39,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
 
 
 def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
-    """The number of rows of a part, if it follows without looking at its slots; else None."""
+    """The number of rows of a part; None where its slots must be examined to count them."""
     program, member = _of(compiled, part)
     if member.low == member.high and part.passes is not None and program.leaves_rows[member.table].all():
         return (part.passes[1] - part.passes[0]) * member.low
@@ -72,7 +72,7 @@ def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, In
 
 
 def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
-    """(slot, cycle, tick) of the entities that have rows in the present life of their slots."""
+    """(slot, cycle, tick) of the entities that have rows in the current life of their slots."""
     program, member = _of(compiled, part)
     number = compiled.plan.cohorts[part.cohort].program
     slot, cycle, tick, life = _visits(compiled, part, turn)
@@ -89,8 +89,7 @@ def _lives(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:
 
 
 def _earlier(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
-    """(slot, cycle, tick) of entities whose life is over and whose rows are still there: those of one slot follow each
-    other."""
+    """(slot, cycle, tick) of entities whose life is over and whose rows remain; those of a slot are adjacent."""
     assert part.passes is not None
     program, member = _of(compiled, part)
     number = compiled.plan.cohorts[part.cohort].program

@@ -1,8 +1,7 @@
 """Arrival times as a function of the turn, by a law of gaps and a curve over the week.
 
-Times are dealt in chunks of turns. A chunk takes the time that its number of turns takes at the rate; the positions of
-its turns in it are one of a few precomputed lists, chosen by hash. The curve then stretches quiet hours and squeezes
-busy ones.
+Turns are grouped in chunks of equal duration. A hash chooses one of a few precomputed lists of positions of the turns
+within their chunk. The curve then stretches quiet hours and squeezes busy ones.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 CHUNK_BITS: Final = 12
 CHUNK: Final = 1 << CHUNK_BITS
 LISTS: Final = 16
-# Gaps of bursts: one gap in BURST_TURNS is a pause, on average the next constant times as long as the others.
+# Bursts: one gap in BURST_TURNS is a pause, on average PAUSE times as long as the others.
 BURST_TURNS: Final = 8
 PAUSE: Final = 50
 HOURS: Final = 168
@@ -49,7 +48,7 @@ def positions(gaps: Gaps) -> Floats:
 
 
 class Arrivals:
-    """Times in epoch microseconds; arrays in, arrays out. They never fall with the turn."""
+    """Arrival times in epoch microseconds, for arrays of turns; they never decrease."""
 
     def __init__(
         self, *, seed: int, start_us: int, rate: float, gaps: Gaps, hours: Sequence[float], days: Sequence[float]
@@ -65,7 +64,7 @@ class Arrivals:
         weights /= weights.mean()
         if (weights != 1).any():
             self._busiest, self._quietest = float(weights.max()), float(weights.min())
-            # busy time that has gone by at each hour of the week; a week of it is a week
+            # weighted time passed by each hour of the week; it adds up to the length of a week
             self._knots = np.concatenate([[0.0], np.cumsum(weights)]) * HOUR_US
             self._start = float(self._busy(np.array([start_us - MONDAY_US], dtype=np.float64))[0])
 
@@ -86,7 +85,7 @@ class Arrivals:
         return seats + week.astype(np.int64) * WEEK_US + MONDAY_US
 
     def turn_near(self, us: int) -> int:
-        """About the first turn at or after a time."""
+        """Approximate first turn at or after a time."""
         since = float(us - self._start_us)
         if self._knots is not None:
             since = float(self._busy(np.array([us - MONDAY_US], dtype=np.float64))[0]) - self._start
@@ -95,7 +94,7 @@ class Arrivals:
         return int(chunk) * CHUNK + int(np.searchsorted(self._positions[which], rest))
 
     def _busy(self, us: Floats) -> Floats:
-        """Busy time since the Monday of week 0."""
+        """Weighted time since the Monday of week 0, in microseconds."""
         assert self._knots is not None
         week, rest = np.divmod(us, WEEK_US)
         busy: Floats = week * WEEK_US + np.interp(rest, np.arange(HOURS + 1) * float(HOUR_US), self._knots)

@@ -1,9 +1,9 @@
-"""Counts of the rows numbered before a turn, from which ascending keys are made.
+"""Counts of the numbers given to rows before a turn; ascending keys are made of them.
 
-Every deck of a cohort numbers the same count of rows (`traffic/circles.py`): the number of decks times that count, plus
-a look-up in a table of running sums.
-Cohorts that number as much in each turn need no table. Hot sets that move, and cohorts too large or too many for
-tables, are given as many numbers in each turn as one may need: theirs have gaps.
+Every deck of a cohort gives the same count of numbers (`traffic/circles.py`), so the total is the number of decks times
+that count, plus a look-up in a table of running sums. Cohorts with the same count in each turn need no table. Hot sets
+that move, and cohorts that are too large or too many for tables, reserve the maximum count in each turn, which leaves
+gaps.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MOST_TABLES: Final = 16
 
 
 class Births:
-    """Counts of rows, from turn 0 on; negative before it."""
+    """Counts of numbers given since turn 0; negative for turns before it."""
 
     def __init__(self, traffic: Traffic, numbered: Mapping[int, Ints]) -> None:
-        """`numbered`: of cohorts, how many rows each step of their program numbers."""
+        """`numbered` maps cohorts to the count of numbers that each step of their program gives."""
         self._traffic = traffic
-        # cohorts by what each of their turns counts, and cohorts with tables: of a deck, and the running sums in it
+        # cohorts by their count per turn; cohorts with tables: count per deck, and the running sums within it
         self._even: defaultdict[int, list[int]] = defaultdict(list)
         self._tables: dict[int, tuple[int, Int32s]] = {}
         for cohort, rows in numbered.items():

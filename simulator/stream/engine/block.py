@@ -23,11 +23,11 @@ from simulator.sources.source import Source
 from simulator.split import split
 from simulator.stream.engine.delay import Delay
 
-# A product writes a change this much after its commit at the source (milliseconds), if the scenario has no `delay`;
-# `--clock wall` replaces it when the message is written.
+# Delay between a commit and the product's write, where the scenario has no `delay`. `--clock wall` replaces the write
+# time when the message is written.
 WRITE_LAG_MS: Final = 350
 
-# Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
+# Snapshot rows belong to no transaction of the stream. Added to `first_txn`, this is their transaction number.
 SNAPSHOT_TXN: Final = -1
 
 
@@ -35,19 +35,19 @@ SNAPSHOT_TXN: Final = -1
 # drawn: a generated stream replaces them by `pa.null()`.
 Needed: TypeAlias = Callable[[Table, Kind], Collection[int] | None]
 
-# No turn is beyond this one: numbers computed from turns must fit 63 bits.
+# Maximum turn: numbers computed from turns must fit 63 bits.
 FARTHEST: Final = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some turns of a stream, from `first_turn`, `turns` of them; or rows of a snapshot, by their numbers.
+    """Changes of `turns` turns of a stream from `first_turn` on, or rows of a snapshot by their numbers.
 
     `batches` hold the row changes, each in stream order, one batch for a kind and a table version; `events` the DDL
-    statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal. A
-    heartbeat carries the number of the transaction that follows it; a snapshot has the CREATE TABLE of each table
-    before the first of its rows. `changes` counts the rows in `batches`. `snapshot_turn`: of a snapshot, the turn that
-    it stands before.
+    statements and heartbeats in stream order. Sorted by order key, both together are the stream; no two order keys are
+    equal. A heartbeat carries the number of the transaction that follows it; a snapshot has the CREATE TABLE of each
+    table before the first of its rows. `changes` counts the rows in `batches`. `snapshot_turn` is the turn before which
+    a snapshot is taken.
     """
 
     first_turn: int
@@ -60,7 +60,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class TurnBlock:
-    """Address of changes: the turns [first, stop), which are block `number` of a stream or a part of it."""
+    """Address of changes: the turns [first, stop), which are all or a part of block `number`."""
 
     number: int
     first: int
@@ -69,10 +69,10 @@ class TurnBlock:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPart:
-    """Neighbouring rows of a snapshot whose number follows from structure alone.
+    """Adjacent rows of a snapshot that can be counted from structure alone.
 
-    `table` is the number of their table in the stream. Of a generated stream these are rows of the slots [low, high) of
-    a cohort: those alive, or those left behind by the `passes` [first, stop) of these slots, counted through.
+    `table` is the index of their table in the stream. In a generated stream they are rows of the slots [low, high) of a
+    cohort: those of living entities, or those that the `passes` [first, stop) of these slots left behind.
     """
 
     table: int
@@ -86,8 +86,8 @@ class SnapshotPart:
 class SnapshotBlock:
     """Address of rows in the snapshot before `turn`: `rows` of a part, from its row `start`.
 
-    `first` rows of the snapshot come before them; `opens`: none of these is of the same table. `closes`: none that
-    follows is of the same table; `ends`: none follows at all. A table without rows has a block of none.
+    `first` is the number of rows before them. `opens`: the block is the first of its table; `closes`: the last of its
+    table; `ends`: the last of the snapshot. A table without rows has one empty block.
     """
 
     turn: int
@@ -100,7 +100,7 @@ class SnapshotBlock:
     ends: bool = False
 
     def borders(self) -> Ints:
-        """The borders of the snapshot at which each row stands: bits of `simulator.batch.Border`."""
+        """Whether each row is the first or last of its table or snapshot: bits of `simulator.batch.Border`."""
         borders = np.zeros(self.rows, dtype=np.int64)
         if self.rows:
             borders[0] |= (Border.TABLE_FIRST if self.opens else 0) | (0 if self.first else Border.FIRST)
@@ -109,7 +109,7 @@ class SnapshotBlock:
 
 
 class Stream(ABC):
-    """A history that can be read from any turn: a generated one, or a script, of the scenario `file`.
+    """A history that can be read from any turn: generated, or run from a script. `file` names its scenario.
 
     `turns` is None for an endless stream; its `last_turn` is the last whose numbers fit. `first_tables` are the tables
     as the stream finds them; `column_names` the columns of all tables at any time. A block has `block_turns` turns, so
@@ -137,7 +137,7 @@ class Stream(ABC):
     errors: tuple[str, ...] = ()
     # The product's write delay, if the scenario sets one.
     delay: Delay | None = None
-    # Ways in which a script's stream may differ from a server's.
+    # Known differences of a script's stream from a real server's.
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -163,7 +163,7 @@ class Stream(ABC):
 
     @property
     def step_names(self) -> Collection[str]:
-        """The steps of the scenario's lifecycles, the names in its script."""
+        """Names of the steps of the scenario's lifecycles, or those in its script."""
         return ()
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
@@ -171,7 +171,7 @@ class Stream(ABC):
         return {}
 
     def seconds_ahead(self, turn: int) -> int:
-        """Seconds by which the numbers within seconds (`Envelope.in_second`) are ahead of the clock at a turn."""
+        """Seconds by which the sequence of `Envelope.in_second` runs ahead of the clock at a turn."""
         return 0
 
     @abstractmethod
@@ -188,31 +188,33 @@ class Stream(ABC):
 
     @abstractmethod
     def previous_ms(self, turns: Ints) -> Ints:
-        """When the transaction before that of each turn was committed, epoch milliseconds."""
+        """Commit time of the transaction before each turn's own, epoch milliseconds."""
 
     @abstractmethod
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time;
-        a table without rows comes once, without rows."""
+        a table without rows is yielded once.
+        """
 
     def tables_at(self, turn: int) -> tuple[Table, ...]:
-        """The tables before a turn; none where only `rows_at` knows them."""
+        """The tables before a turn; empty where only `rows_at` knows them."""
         return ()
 
     @abstractmethod
     def tables_from(self, turn: int) -> Iterator[Table]:
-        """The tables before a turn, then each version that schema changes at it or later make of them."""
+        """The tables before a turn, then each later version that schema changes make."""
 
     @abstractmethod
     def added_values(self, batch: ChangeBatch, after: Table, column: Column) -> pa.Array:
-        """The values that rows of a batch, which are older than a column, got in it from a schema change that added it
-        and made the version `after` of their table. Null for rows that were not there any more."""
+        """Values of a column in existing rows, as the schema change that added it and made the version `after` set
+        them. `batch` holds rows older than the column; the value is null for rows that were deleted before the change.
+        """
 
     # ------------------------------------------------------------------------------------------------------- snapshot
 
     @abstractmethod
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
-        """The rows alive before a turn, table by table, in parts that can be counted and read apart."""
+        """Parts of the rows alive before a turn, table by table; each can be counted and read alone."""
 
     @abstractmethod
     def count_part(self, turn: int, part: SnapshotPart) -> int:
@@ -224,32 +226,34 @@ class Stream(ABC):
 
     @abstractmethod
     def snapshot_row_numbers(self, block: SnapshotBlock) -> Ints:
-        """The numbers of these rows, as `ChangeBatch.row_numbers` says."""
+        """Permanent row numbers of a block's rows (`ChangeBatch.row_numbers`)."""
 
     @abstractmethod
     def snapshot_ms(self, turn: int) -> int:
-        """When the last transaction before a turn was committed, epoch milliseconds."""
+        """Commit time of the last transaction before a turn, epoch milliseconds."""
 
     def create_table(self, table: Table, turn: int) -> str:
         """The CREATE TABLE text of a table in the snapshot before a turn; "" if the system has none."""
         return self.source.ddl.create_table(table)
 
     def snapshot_tables(self, turn: int) -> Sequence[tuple[Table, str]]:
-        """The tables of the snapshot before a turn in its order, and their texts as `create_table` gives them."""
+        """Tables of the snapshot before a turn, in its order, each with its `create_table` text."""
         return [(table, self.create_table(table, turn)) for table in self.tables_at(turn)]
 
     def snapshot_blocks(
         self, turn: int, rows_of: Callable[[Sequence[SnapshotPart]], Iterable[int]] | None = None
     ) -> Iterator[SnapshotBlock]:
-        """The snapshot before a turn, block by block, without drawing a value. `rows_of` may count the rows of parts in
-        other processes."""
+        """The snapshot before a turn, block by block, without drawing a value. `rows_of` counts the rows of parts,
+        possibly in other processes.
+        """
         first = 0
         parts = self.snapshot_parts(turn)
         if rows_of is None:
             counted: Iterable[tuple[SnapshotPart, int]] = ((part, self.count_part(turn, part)) for part in parts)
         else:
             counted = zip(listed := tuple(parts), rows_of(listed), strict=True)
-        # the last block with rows waits, and what follows it: whether it ends the snapshot is known at the next
+        # the last block with rows, and empty blocks after it: the next block with rows decides whether it ends the
+        # snapshot
         waiting: list[SnapshotBlock] = []
         for _, of_table in groupby(counted, key=lambda counted_part: counted_part[0].table):
             opens = True
@@ -269,7 +273,7 @@ class Stream(ABC):
         """Number of a part's rows in a block."""
 
     def read_snapshot(self, block: SnapshotBlock, needed: Needed | None = None) -> Block:
-        """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""
+        """A block of a snapshot: READ changes, after the CREATE TABLE of their table in its first block."""
         table, columns = self.snapshot_rows(block, needed)
         ms, number_of_table = self.snapshot_ms(block.turn), block.part.table
         number = np.arange(block.first, block.first + block.rows, dtype=np.int64)
@@ -289,7 +293,7 @@ class Stream(ABC):
         )
         events: tuple[Event, ...] = ()
         if block.opens and (sql := self.create_table(table, block.turn)):
-            # it takes no number of a row: it stands right before the first, behind those of tables without rows
+            # CREATE TABLE uses no row number: it comes right before the first row, after those of tables without rows
             order, offset = create_table(block.first, number_of_table), block.first + number_of_table
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
             position = (order, SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
@@ -311,6 +315,6 @@ class Stream(ABC):
 
 
 def _known(waiting: Sequence[SnapshotBlock], *, closes: bool, ends: bool = False) -> Iterator[SnapshotBlock]:
-    """Blocks of a snapshot, of which the first alone may have rows: whether these are the last of their table."""
+    """Blocks of a snapshot with `closes` and `ends` set; only the first of `waiting` may have rows."""
     for block in waiting:
         yield replace(block, closes=closes, ends=ends) if block.rows and (closes or ends) else block

@@ -1,4 +1,4 @@
-"""A scenario compiled: its programs, table versions, columns and the tables of arithmetic that reading turns needs."""
+"""A compiled scenario: programs, table versions, columns, and precomputed tables for reading turns."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from simulator.values.draw import Ints
 ALWAYS: Final = -(1 << 62)
 # 9999-12-31T00:00:00Z
 LAST_MS: Final = 253_402_214_400_000
-# Heartbeats between two transactions.
+# Maximum heartbeats between two transactions.
 MOST_HEARTBEATS: Final = 1000
 
 
 @dataclass(frozen=True)
 class Version:
-    """A table from a turn on."""
+    """A table version, with the turn from which it holds."""
 
     since: int
     table: Table
@@ -50,7 +50,7 @@ class Version:
 class Compiled:
     """Everything about a scenario that does not depend on the turn. Raises ScenarioError.
 
-    `heartbeat_ms`: the time between heartbeats where the scenario names none, or more where they would be too many.
+    `heartbeat_ms`: interval of heartbeats where the scenario sets none; longer where there would be too many.
     """
 
     def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
@@ -88,14 +88,15 @@ class Compiled:
         self._measure()
 
     def row_numbers(self, state: State) -> Ints:
-        """The number that each row of a table keeps."""
+        """The permanent number of each row of a table."""
         if state.table not in self._row_numbers:
             self._row_numbers[state.table] = row_numbers(self.drawn, state.table)
         return self._row_numbers[state.table].numbers(state)
 
     def _heartbeat_ms(self, otherwise: int | None) -> int | None:
-        """The time between heartbeats. Raises ScenarioError if more than MOST_HEARTBEATS could come between two
-        transactions."""
+        """Interval of heartbeats. Raises ScenarioError if more than MOST_HEARTBEATS could occur between two
+        transactions.
+        """
         heartbeat = self.scenario.spec.heartbeat
         longest_ms = self.timeline.arrivals.longest_us(self.timeline.largest + 1) / 1000
         if heartbeat is None:
@@ -109,7 +110,7 @@ class Compiled:
         return heartbeat
 
     def _turns_of(self, surge: Surge) -> tuple[int, int]:
-        """The turns of a surge; none, where it ends before the stream begins."""
+        """The turns of a surge; an empty range if it ends before the stream begins."""
         arrivals, (unit, first), (lasting, long) = self.timeline.arrivals, surge.at, surge.lasts
         begins_us = first * 1000
         if unit == "ms":
@@ -123,7 +124,7 @@ class Compiled:
         return Columns(self.scenario, fields, ticks, traffic, self.timeline)
 
     def _dated(self, field: Field) -> Field:
-        """Resolves the transaction borders at which it is added and dropped."""
+        """The field with the transaction borders at which it is added and dropped."""
         since, until = (None if turn is None else self.timeline.border(turn) for turn in (field.since, field.until))
         return replace(field, since=since, until=until)
 
@@ -140,7 +141,7 @@ class Compiled:
         return out
 
     def _lay_out_steps(self) -> None:
-        """Tables over steps (of all programs, one axis) and ticks: which statements, on which table, how many rows."""
+        """Builds arrays over steps (of all programs, on one axis) and ticks: statements, tables, row counts."""
         programs = self.plan.programs
         self.step_first: Ints = np.cumsum([0, *(len(p.steps) for p in programs)]).astype(np.int64)
         steps = int(self.step_first[-1])
@@ -166,15 +167,15 @@ class Compiled:
                 self.statements[j, steps_here] = np.where(j < sizes, ends - sizes + j, -1)
 
     def _number(self) -> None:
-        """Sets the stream's first numbers, their distance between turns, and the last turn that fits."""
+        """Sets the first transaction number and offset, their distance between turns, and the last turn that fits."""
         programs = self.plan.programs
         fullest = max(sum(p.members[act.table].high for act in step.acts) for p in programs for step in p.turns)
-        self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
-        # Inside a second only rows and statements are numbered; an update may become two changes.
+        self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # + 1: a COMMIT comes after the last change
+        # Numbers within a second count rows and statements; an update may become two changes.
         self.statements_a_turn = max(Counter(turn for turn, _ in self.ddl).values(), default=0)
         self.second_stride = self.statements_a_turn + 2 * fullest
         alive = sum(c.count * member.high for c in self.plan.cohorts for member in programs[c.program].members.values())
-        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
+        # The numbers of a snapshot must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + 1))
         self.first_offset = self.first_txn * self.stride
         keys = (
@@ -198,7 +199,7 @@ class Compiled:
         )
 
     def _measure(self) -> None:
-        """Refuse values that a transaction, and so a block, cannot hold."""
+        """Rejects values so large that a transaction does not fit a block."""
         versions = {
             name: [(version.table, version.columns) for version in held] for name, held in self.versions.items()
         }
@@ -215,13 +216,14 @@ class Compiled:
 
 @lru_cache(maxsize=4)
 def compiled(scenario: Scenario, heartbeat_ms: int | None = None) -> Compiled:
-    """A scenario compiled; the last few are kept, since comparisons, tests and Spark's workers open one many times."""
+    """The compiled scenario, cached: comparisons, tests and Spark's workers open one many times."""
     return Compiled(scenario, heartbeat_ms)
 
 
 class _Always:
-    """Whether setting a field in a step is certain to change it: a property of its generator, asked before there is a
-    plan, of a compiler without programs."""
+    """Whether setting a field in a step always changes its value. The generators know; they are asked before there is a
+    plan, so their columns have no programs yet.
+    """
 
     def __init__(self, compiled: Compiled, fields: Mapping[str, Mapping[str, Field]]) -> None:
         traffic = Traffic((), compiled.seed)
@@ -238,7 +240,7 @@ class _Always:
         if values.kind == "states" and (step not in values.arguments or any(s.times[1] > 1 for s in steps)):
             return False
         if values.kind == "of" and values.arguments.via is None:
-            # it follows another column, and changes when that is set in the same step
+            # a copy changes when its original is set in the same step
             parent, key = values.arguments.table, values.arguments.name
             follows = any(s.update == parent and key in (s.set or ()) for taken in steps for s in taken.do)
             return not field.spec.nulls and follows and self(parent, key, step)
@@ -251,7 +253,7 @@ _HIGHEST: Final = sorted(
 
 
 def highest(source: Source, type: ColumnType) -> int:
-    """The highest integer that a column takes, of those at which some type ends: the type system is asked."""
+    """The highest integer that a column accepts, found by asking the type system about the limits of integer types."""
 
     def takes(number: int) -> bool:
         try:

@@ -1,7 +1,7 @@
-"""Decks: a fixed number of cards in the shares that are asked for, shuffled.
+"""Decks: a fixed number of cards, in requested shares, in shuffled order.
 
-What happens by chance is dealt from a deck. Shares come out exactly, the order is that of dice, and since a deck has a
-fixed length, the place of any card of an endless stream of decks is arithmetic.
+Random choices are dealt from a deck. So shares are exact, the order looks random, and the position of any card in an
+endless sequence of decks follows by arithmetic, since all decks have the same length.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from simulator.values.draw import Ints, bits
 
-# A deck is no longer, so its places fit into the low bits of a sort key.
+# Maximum length of a deck: positions must fit into the low bits of a sort key.
 MOST_CARDS = 1 << 22
 
 
 def dealt(weights: Sequence[float] | npt.NDArray[np.float64], cards: int) -> Ints:
-    """The number of each card's weight, in order: shares as close as whole cards can be."""
+    """The index of the weight of each card, ascending; shares are as exact as whole cards allow."""
     ends = np.cumsum(np.asarray(weights, dtype=np.float64))
     middles = (np.arange(cards) + 0.5) / cards * ends[-1]
     cards_of: Ints = np.minimum(np.searchsorted(ends, middles, side="right"), len(ends) - 1).astype(np.int64)
@@ -26,7 +26,7 @@ def dealt(weights: Sequence[float] | npt.NDArray[np.float64], cards: int) -> Int
 
 
 def order(cards: int, key: np.uint64) -> Ints:
-    """A shuffled order of `cards` cards: the number of the card at each position."""
+    """A permutation: the card at each position."""
     low = np.uint64(MOST_CARDS - 1)
     draws = bits(key, np.arange(cards)) & ~low | np.arange(cards).astype(np.uint64)
     draws.sort()

@@ -12,14 +12,15 @@ _KEY: Final = key("delay")
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Write times from `low_ms` to `high_ms` after the commit. They never go back: the product collects changes and
-    writes them together. The times at which it writes are drawn, one in each half of the span."""
+    """Write times from `low_ms` to `high_ms` after the commit. They never decrease: the product collects changes and
+    writes them together. One write time is drawn in each half of the span.
+    """
 
     low_ms: int
     high_ms: int
 
     def write_ms(self, event_ms: Ints) -> Ints:
-        """When changes of these times are written, epoch milliseconds."""
+        """Write times of changes committed at `event_ms`, epoch milliseconds."""
         soonest = event_ms + self.low_ms
         span = (self.high_ms - self.low_ms) // 2
         if not span:
@@ -29,6 +30,6 @@ class Delay:
         return self._write(window + missed, span)
 
     def _write(self, window: Ints, span: int) -> Ints:
-        """The time in a window at which the product writes."""
+        """The product's write time in a window."""
         written: Ints = window * span + below(bits(_KEY, window), span)
         return written

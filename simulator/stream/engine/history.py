@@ -1,4 +1,4 @@
-"""Setting times of columns: tables over the programs' ticks, and the states of rows that look them up.
+"""When columns were set: tables over the programs' ticks, and states of rows that use them.
 
 A tick is one statement of one program. The state of a row after a tick is named by (cohort, slot, cycle, tick, row):
 `cycle` is the pass through the program, `row` the number of the row among those of the entity in the table. From a
@@ -30,9 +30,10 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One column's past, per tick of the programs that have its table (index: the tick less `start`): the tick that
-    last set it and how many cycles back that was, how often it was set in this cycle, whether it is set there, and per
-    program how often in a whole cycle. `wraps`: a value may be from a cycle before."""
+    """A column's past, by tick of the programs that have its table (the index is tick - `start`): the tick that last
+    set it and how many cycles ago, the count of settings in this cycle, whether this tick sets it; and by program the
+    settings per cycle. `wraps`: a value may be from the cycle before.
+    """
 
     start: int
     last: Ints
@@ -44,7 +45,7 @@ class History:
 
 
 class Ticks:
-    """All statements of all programs on one axis; each program has one more tick behind its statements: its birth."""
+    """All statements of all programs on one axis; after its statements each program has one more tick, its birth."""
 
     def __init__(self, plan: Plan, traffic: Traffic, seed: int) -> None:
         self.plan, self.traffic, self.seed = plan, traffic, seed
@@ -78,19 +79,20 @@ class Ticks:
                 self._programs.setdefault(table, []).append(number)
 
     def cycle_and_step(self, cohort: Ints, place: Ints) -> tuple[Ints, Ints]:
-        """(cycle, step) of a place of slots of a cohort."""
+        """(cycle, step) of positions in the programs of a cohort's slots."""
         cycle, step = np.divmod(place, self.steps[self.cohort_program[cohort]])
         return cycle, step
 
     def first_life(self, cohort: Ints, slot: Ints) -> Ints:
-        """The life of its program in which a slot stands when the stream begins."""
+        """The life of its program that a slot is in when the stream begins."""
         steps = self.first_step[self.cohort_program[cohort]] + self.traffic.phases(cohort, slot)
         first: Ints = self.life_of_step[steps]
         return first
 
     def life(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
-        """Number of the slot's life that a tick of a cycle is in: 0 is the one in which the stream began; before it
-        there are no rows."""
+        """Index of the slot's life at a tick of a cycle: 0 is the one in which the stream began; there are no rows
+        before it.
+        """
         if self.single_lives:
             return cycle
         lives: Ints = cycle * self.lives[self.cohort_program[cohort]] + self.life_of_tick[tick]
@@ -104,7 +106,7 @@ class Ticks:
         return self.traffic.turns(cohort, slot, np.maximum(cycle, 0) * steps + self.step[tick])
 
     def row_count(self, table: str, slot: Ints, tick: Ints) -> Ints:
-        """Number of a table's rows of each entity, of which a statement is the tick."""
+        """Number of rows that each entity has in a table, at a tick that is a statement on it."""
         counts = self.rows(table)[tick - self.span(table).start]
         drawn = np.flatnonzero(counts < 0)
         for p in np.unique(self.program[tick[drawn]]):
@@ -129,7 +131,7 @@ class Ticks:
         return self._rows[table]
 
     def history(self, table: str, field: str) -> History:
-        """The past of a column in every program that has its table. Columns with the same past share one object."""
+        """The past of a column in every program that has its table. Columns with equal pasts share one object."""
         settings = tuple(self._setting(number, table, field) for number in self._programs.get(table, ()))
         if (table, settings) not in self._of_settings:
             self._of_settings[table, settings] = self._history(table, field)
@@ -156,13 +158,13 @@ class Ticks:
             ticks = np.arange(birth - first)
             done = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
             if member.permanent:
-                # before the first setting of a cycle stands the last one of the cycle before
+                # before the first setting of a cycle, the last one of the previous cycle holds
                 last[part] = first + setting[done - 1] if len(setting) else birth
                 back[part] = (done == 0) & bool(len(setting))
-                count[part] = done  # its first value came with its birth
+                count[part] = done  # the birth set its first value
             elif len(setting):
                 last[part] = np.where(done > 0, first + setting[done - 1], -1)
-                # the insert is the value's first, number 0
+                # the insert sets value number 0
                 inserted = inserts[np.maximum(np.searchsorted(inserts, ticks, side="right") - 1, 0)]
                 count[part] = done - 1 - np.searchsorted(setting, inserted)
         signature = (span.start, tuple(x.tobytes() for x in (last, back, count, per_cycle, sets)))
@@ -177,13 +179,14 @@ class Ticks:
         return self._permanent[table]
 
     def span(self, table: str) -> range:
-        """The ticks from the first to the last program that has a table: few of those of all where tables are many."""
+        """The ticks from the first to the last program that has a table: few of all if there are many tables."""
         programs = self._programs.get(table, ())
         return range(int(self.first[programs[0]]), int(self.birth[programs[-1]]) + 1) if programs else range(0)
 
     def set_by(self, program: int, table: str, field: str) -> Ints:
-        """The statements of a program, counted from 0, that set a column: inserts of its table, and updates; with ""
-        for the column inserts alone."""
+        """Indexes of a program's statements that set a column: inserts into its table, and updates of the column.
+        `field` "": inserts alone.
+        """
         return np.flatnonzero(self.plan.programs[program].by_tick(self._setting(program, table, field)))
 
     def _setting(self, program: int, table: str, field: str) -> tuple[bool, ...]:
@@ -206,7 +209,7 @@ class Written(NamedTuple):
 
 
 class State:
-    """Rows of one table, each after some tick. All arrays have one element per row; `turn` is None if not at hand."""
+    """Rows of one table, each after some tick. Arrays have one element per row; `turn` is None if not computed."""
 
     def __init__(
         self,
@@ -247,7 +250,7 @@ class State:
         return part
 
     def replace(self, rows: npt.NDArray[np.intp], others: State) -> None:
-        """Other states at some rows; of states of which nothing was asked so far but their identity."""
+        """Replaces the states of some rows. In both, only `identity` may have been computed."""
         if len(rows):
             for mine, theirs in (
                 (self.cohort, others.cohort),
@@ -265,7 +268,7 @@ class State:
         tick, cycle, cohort = self.tick[rows], self.cycle[rows], self.cohort[rows]
         program = ticks.program[tick]
         wraps = tick == ticks.first[program]
-        # before a cycle's first tick stands the end of the cycle before; before the very first, the birth
+        # the end of the previous cycle precedes a cycle's first tick; the birth precedes the very first tick
         first_cycle = wraps & (cycle == 0)
         tick = np.where(first_cycle, ticks.birth[program], np.where(wraps, tick + ticks.size[program], tick) - 1)
         old = State(
@@ -291,14 +294,14 @@ class State:
 
     @cached_property
     def identity(self) -> Bits:
-        """The row's hash: the same in all its states, another for every other row of the table."""
+        """Hash of the row, the same in all its states; rows of a table have different ones."""
         if compiled():
             return native.identities(self.slot, self.life * LIFE + self.row)
         return identity(self.slot, self.life, self.row)
 
     @cached_property
     def place(self) -> Ints:
-        """The row's place among its neighbours: the next row has the next one, and so has the next life."""
+        """Position of the row among its neighbours; the next row, and the next life, has the next number."""
         return self.slot + self.row + self.life + 1
 
     def changes(self, history: History) -> Ints:
@@ -354,8 +357,9 @@ class State:
 
 
 class EntityRows(State):
-    """Rows of entities: those of `entities` have as many as their `row` says; `owner` is the index of each row's
-    entity. What depends on the entity alone, such as turns, is computed once for it."""
+    """Rows of entities: `entities.row` is the number of rows of each entity, `owner` the index of each row's entity.
+    Values that depend on the entity alone, such as turns, are computed once per entity.
+    """
 
     def __init__(self, entities: State) -> None:
         self._entities = entities

@@ -14,11 +14,11 @@ from simulator.stream.scenario.language import tables as language
 from simulator.stream.scenario.language.tables import LifecycleSpec, Statement
 from simulator.values.draw import bits, key, unit
 
-# Most lives of a deck, and its approximate number of steps.
+# Maximum lives of a deck, and its approximate number of steps.
 LIVES: Final = 512
 STEPS: Final = 2048
 FEWEST: Final = 16
-# Irrational numbers, whose multiples modulo 1 are spread evenly.
+# Irrational numbers: their multiples modulo 1 spread evenly.
 GOLDEN_MEAN: Final = (5**0.5 - 1) / 2
 SILVER_MEAN: Final = 2**0.5 - 1
 
@@ -61,7 +61,7 @@ def _mean(steps: Sequence[language.Step]) -> float:
 
 
 def _possible(life: Sequence[Step], members: Mapping[str, Member]) -> tuple[Step, ...]:
-    """The life without statements on tables of which the entity has no rows by then, and without empty steps."""
+    """The life without empty steps, and without statements on tables in which the entity has no rows at that step."""
     there = {table for table, member in members.items() if member.permanent}
     out = []
     for step in life:
@@ -79,7 +79,7 @@ def _possible(life: Sequence[Step], members: Mapping[str, Member]) -> tuple[Step
 
 
 class _Deal:
-    """Steps dealt to lives: each gets the next step that it takes."""
+    """Deals steps to lives."""
 
     def __init__(self, seed: int, lifecycle: str, fields: Mapping[str, Sequence[str]]) -> None:
         self.seed, self.lifecycle, self.fields = seed, lifecycle, fields
@@ -88,7 +88,7 @@ class _Deal:
         for s, step in enumerate(steps):
             path_of_step = (*path, s)
             low, high = step.times
-            # how often each life takes it: not at all where chance says so
+            # how often each life takes the step; 0 for lives that skip it by `chance`
             often = [low + i for i in self._hand([1.0] * (high - low + 1), lives, GOLDEN_MEAN, *path_of_step, "times")]
             if step.chance < 1:
                 taken = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *path_of_step, "chance")
@@ -108,9 +108,10 @@ class _Deal:
                         self.steps(way.steps, (*path_of_step, "either", w, time), chosen)
 
     def _hand(self, weights: Sequence[float], lives: Sequence[list[Step]], mean: float, *what: object) -> list[int]:
-        """The weight of each life, in the shares of the weights, also among lives that have done the same so far.
+        """The index of the weight of each life. Shares are kept, also among lives that have taken the same steps so
+        far.
 
-        Lives are put in order by what they have done; multiples of an irrational number spread evenly over any part of
+        Lives are sorted by the steps they have taken; multiples of an irrational number spread evenly over any range of
         them.
         """
         count = len(lives)
@@ -149,6 +150,6 @@ def lengths(mean: float, lives: int) -> list[int]:
         return [0] * lives
     chances = 1 - (np.arange(lives) + 0.5) / lives
     drawn = np.floor(np.log(chances) / np.log(mean / (1 + mean))).astype(int)
-    # what the longest of all lives would have goes to the longest of these
+    # the longest life takes what is missing to the mean
     drawn[-1] += round(mean * lives) - int(drawn.sum())
     return [int(n) for n in drawn]

@@ -56,7 +56,8 @@ def _surges(scenario: Scenario, name: str) -> dict[int, tuple[float, float]]:
 
 def _hot_set(scenario: Scenario, share: Share, turns: float, steps: int) -> Circle | None:
     """The circle in which the hot set moves, for slots whose program has `steps` steps; None if it does not move.
-    `turns` come in a second for a weight of 1. Raises ScenarioError if it would move too fast."""
+    `turns` is the number of turns per second for a weight of 1. Raises ScenarioError if it would move too fast.
+    """
     tier = share.tier
     if tier.moving is None or tier.moving.moves is None:
         return None

@@ -1,8 +1,7 @@
-"""Lifecycles as programs: what a slot does, step after step, and how the slots are shared out to programs.
+"""Lifecycles as programs: the steps of a slot in order, and how many slots run each program.
 
-A program is a deck of lives, one after the other: what differs from life to life (ways, chances, how often, columns of
-an update) is dealt to them in the shares that the scenario asks for. A slot begins anywhere in it and goes on for
-ever.
+A program is a deck of lives, one after the other. Choices (ways, chances, repetitions, columns of an update) are dealt
+to the lives in the scenario's shares. A slot starts at any step and repeats the program endlessly.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from simulator.stream.engine.traffic.seats import Gaps
 from simulator.stream.engine.traffic.tiers import Tier
 from simulator.values.draw import Ints
 
-# (table, field, step): whether an update of that column in that step certainly changes its value.
+# (table, field, step): whether an update of the column in this step always changes its value.
 Always = Callable[[str, str, str], bool]
 
 
@@ -37,7 +36,7 @@ class Act(NamedTuple):
 
 @dataclass(frozen=True)
 class Member:
-    """The rows that an entity has in a table: `low` to `high` of them, as many as in other tables `counted_as` it is.
+    """The rows that an entity has in a table: `low` to `high`; tables with equal `counted_as` have equally many.
 
     Permanent rows are born before the stream begins and never die; others belong to one life of the program.
     """
@@ -63,7 +62,7 @@ class Program:
     lifecycle: str
     members: Mapping[str, Member]
     lives: tuple[tuple[Step, ...], ...]
-    counts: Mapping[str, Ints] = field(default_factory=dict)  # by `Member.counted_as`: the rows that each life has
+    counts: Mapping[str, Ints] = field(default_factory=dict)  # by `Member.counted_as`: the number of rows in each life
 
     def rows(self, table: str) -> Ints:
         """Number of the entity's rows of a table in each life; -1 where permanent entities differ in it."""
@@ -91,7 +90,7 @@ class Program:
         return tuple(dict.fromkeys(act for step in self.turns for act in step.acts))
 
     def by_tick(self, of_act: Iterable[int]) -> Ints:
-        """The number of each tick's statement, out of one for each distinct statement."""
+        """The number of each tick's statement; `of_act` has one for each distinct statement."""
         return np.array(list(of_act), dtype=np.int64)[self._act_numbers]
 
     @cached_property
@@ -129,7 +128,7 @@ class Program:
 
     @cached_property
     def has_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """Masks by table: whether the entity has rows in it after each tick; and one more, before its first tick."""
+        """Masks by table: whether the entity has rows in it after each tick; last element: before the first."""
         return {table: self._has_rows(table) for table in self.members}
 
     def _has_rows(self, table: str) -> npt.NDArray[np.bool_]:
@@ -138,16 +137,16 @@ class Program:
         return np.append(np.where(inserted == deleted, permanent, inserted > deleted), permanent)
 
     def share_alive(self, table: str) -> float:
-        """Share of its slots that hold a row of an entity that still lives, where each stands anywhere."""
+        """Share of the slots that hold a row of a living entity, if slots are spread evenly over the steps."""
         if self.members[table].permanent:
             return 1.0
-        # by the last statement of each step; behind the last step the slot waits for the next entity
+        # after the last statement of each step; after a life's last step the slot has no entity
         alive = np.delete(self.has_rows[table][self.last_ticks], self.last_steps)
         return int(alive.sum()) / len(self.steps)
 
     @cached_property
     def leaves_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """Masks by table: whether the entity's rows in it stay behind after each life."""
+        """Masks by table: whether the entity's rows in it remain after each life."""
         ends = self.last_ticks[self.last_steps]
         return {
             table: self.last_where(table, INSERT)[ends] > self.last_where(table, DELETE)[ends] for table in self.members
@@ -156,7 +155,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Share:
-    """About as many slots as a tier has, which run a program."""
+    """A program for about as many slots as a tier has."""
 
     program: Program
     tier: Tier

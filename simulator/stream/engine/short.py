@@ -1,7 +1,7 @@
 """The short form of a table (`rows`, `mix` …) as programs.
 
-There are full lives of insert, some updates and delete; slots that only insert; and rows that are updated for ever, hot
-ones among them.
+It becomes full lives (insert, some updates, delete), slots that only insert, and permanent rows that are updated
+endlessly, hot rows among them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.values.draw import bits, key
 # Approximate number of steps of a deck.
 STEPS: Final = 2048
 FEWEST_LIVES: Final = 8
-# Slots that insert, where the other rows are permanent.
+# Slots that insert where all other rows are permanent.
 APPENDING: Final = 256
 # Kinds of values that every update sets.
 STAMPS: Final = ("commit_time", "statement_time", "version")
@@ -34,8 +34,9 @@ STAMPS: Final = ("commit_time", "statement_time", "version")
 
 @dataclass(frozen=True)
 class Cold:
-    """The rows of a short form that are not hot, as shares of all row changes: full lives of insert, about `updates`
-    updates and delete; lone inserts; updates of rows that live for ever."""
+    """The rows of a short form that are not hot, as shares of all row changes: full lives (insert, about `updates`
+    updates, delete), inserts alone, and updates of permanent rows.
+    """
 
     full: float
     append: float
@@ -53,7 +54,7 @@ class Cold:
 
 
 def _cold(shares: tuple[float, float, float], hot: float) -> Cold:
-    """Rest of a mix when hot rows take a share `hot` of the changes, all of them updates."""
+    """The cold rows of a mix of which hot rows take the share `hot`, all updates."""
     insert, update, delete = shares
     update = max(update - hot, 0.0)
     if not delete:
@@ -64,7 +65,7 @@ def _cold(shares: tuple[float, float, float], hot: float) -> Cold:
 def short(
     loaded: Loaded, name: str, table: TableSpec, always: Always, surges: Mapping[int, tuple[float, float]]
 ) -> list[Share]:
-    """Share the slots out so that visits, which are row changes here, come in the shares of the mix."""
+    """Distributes slots to programs so that row changes (here: visits) have the shares of the mix."""
     assert table.rows is not None
     rows = max(1, table.rows // table.rows_per_statement)
     deck = _Deck(loaded, name, table, always)
@@ -73,15 +74,15 @@ def short(
     weight, cold_rows = cold_tier.weight, cold_tier.slots
     insert, update, _ = table.shares
     if table.zipf or table.moves or surges:
-        # all rows are permanent, and a few slots insert others
+        # all rows are permanent; a few slots insert new ones
         shares = [Share(deck.forever, tier, table.gaps) for tier in all_tiers if update]
         visits = sum(tier.weight * tier.slots for tier in all_tiers)
         slots = min(rows, APPENDING)
         weight = visits * (insert / update if update else 1) / slots
         return [*shares, Share(deck.append, Tier(weight, slots), table.gaps)] if insert else shares
     warm_visits = sum(tier.weight * tier.slots for tier in warm)
-    # Cold slots are empty between two lives, so there are more of them than rows; how many more depends on what they
-    # do, which depends on how much the hot rows leave over.
+    # Cold slots are empty between two lives, so there are more slots than rows. The ratio depends on the cold rows'
+    # mix, which depends on the share that hot rows take: iterate.
     slots_asked = float(cold_rows)
     for _ in range(30):
         hot = warm_visits / (warm_visits + weight * slots_asked)
@@ -109,26 +110,26 @@ def short(
 
 
 def _packs(cards: int, dealt: int, key: np.uint64) -> Iterator[list[int]]:
-    """Shuffled orders of `cards` cards, of which about `dealt` are dealt; repeated if more are needed."""
+    """Shuffled packs of `cards` cards, enough for `dealt` cards; repeated if more are needed."""
     packs = dealt // max(cards, 1) + 1
     return cycle(np.argsort(bits(key, np.arange(packs * cards)).reshape(packs, cards), axis=1).tolist())
 
 
 class _Deck:
-    """Programs of a table, with what their updates set."""
+    """Programs of a short-form table."""
 
     def __init__(self, loaded: Loaded, name: str, table: TableSpec, always: Always) -> None:
         self.name, self.table, self.seed = name, table, loaded.spec.seed
         self._insert = Step("insert", (Act(INSERT, name, frozenset(table.columns)),))
         self._delete = Step("delete", (Act(DELETE, name),))
         changing = [field for field, column in table.columns.items() if column.changes and field not in table.key]
-        # columns that every update sets are not counted
+        # every update sets these, beyond `columns_per_update`
         self.stamped = [field for field in changing if table.columns[field].values.kind in STAMPS]
         self.dealt = [field for field in changing if field not in self.stamped]
         self._always = always
 
     def full(self, updates: float) -> Program:
-        """Lives of insert, about `updates` updates, delete."""
+        """A program of full lives: insert, about `updates` updates, delete."""
         often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
         updates_of = iter(self._updates(sum(often)))
         lives = [(self._insert, *islice(updates_of, often[i]), self._delete) for i in self._order(len(often))]
@@ -136,12 +137,12 @@ class _Deck:
 
     @cached_property
     def append(self) -> Program:
-        """Lone inserts."""
+        """A program that only inserts."""
         return self._program([(self._insert,)], permanent=False)
 
     @cached_property
     def forever(self) -> Program:
-        """Updates of permanent rows."""
+        """A program that updates permanent rows."""
         return self._program([tuple(self._updates(STEPS))], permanent=True)
 
     def _program(self, lives: Sequence[tuple[Step, ...]], *, permanent: bool) -> Program:
@@ -153,7 +154,7 @@ class _Deck:
         return shuffled
 
     def _updates(self, count: int) -> list[Step]:
-        """`count` updates: how many columns each sets, which, and whether the key is one of them."""
+        """`count` update steps, with the columns that each sets; a share of them sets the key."""
         if not count:
             return []
         hands = self._asked(count) if self.table.updates else self._any(count)
@@ -161,7 +162,7 @@ class _Deck:
         if self.table.key_updates and self.table.key:
             keys = set(self._order(count, "keys")[: max(1, round(self.table.key_updates * count))])
         dealt_hands = [(hand, i in keys) for i, hand in enumerate(hands)]
-        steps = {}  # few differ, and there are thousands
+        steps = {}  # thousands of steps, few distinct ones
         for hand, of_key in set(dealt_hands):
             sets = hand.union(self.stamped, self.table.key[:of_key])
             steps[hand, of_key] = Step("update", (Act(UPDATE, self.name, sets),))
@@ -180,16 +181,15 @@ class _Deck:
         return self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
 
     def _hands(self, sizes: Sequence[int], most: int) -> list[frozenset[str]]:
-        """Columns dealt from packs that hold each once, so that all come equally often.
-
-        A hand whose columns may all keep their values gets one that changes for certain, in place of another where
-        hands of several columns let that other one come too.
+        """Columns of each update, dealt from packs that hold each column once, so that all occur equally often. A hand
+        in which no column always changes gets one that does; the column it replaces goes to a later hand if hands have
+        several columns.
         """
         certain, stamped = (
             [field for field in fields if self._always(self.name, field, "update")]
             for fields in (self.dealt, self.stamped)
         )
-        if min(sizes) == len(self.dealt):  # all columns each time
+        if min(sizes) == len(self.dealt):  # each update sets all
             return [frozenset(self.dealt)] * len(sizes)
         short_of = bool(certain) and not stamped
         packs = _packs(len(self.dealt), sum(sizes), key(self.seed, self.name, "deck", "packs"))

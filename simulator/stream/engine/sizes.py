@@ -9,11 +9,11 @@ from typing import Final, Protocol
 from simulator.model import Column, Table
 from simulator.stream.engine.program import Plan, Program
 
-# The messages of one block are held at once: about this many bytes of them.
+# Approximate bytes of a block's messages, which are held at once.
 BLOCK_BYTES: Final = 48 << 20
 # Largest column of a block: escaped and written twice it still fits into an array, which holds 2 GiB.
 COLUMN_BYTES: Final = 256 << 20
-# The rest of a message: of the change, and of each column.
+# Bytes of a message beside its values: per change, and per column.
 CHANGE_BYTES: Final = 300
 NAME_BYTES: Final = 20
 
@@ -27,7 +27,7 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Peak:
-    """The column that may have the most bytes in one turn: the size of its values, and the number of rows."""
+    """The column with the most possible bytes in one turn: size of its values, number of rows."""
 
     table: str
     field: str
@@ -41,7 +41,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class Sizes:
-    """About the bytes of the messages of a turn, on average, and of a row of each table; and the widest column."""
+    """Approximate bytes of a turn's messages, on average, and of a row of each table; and the widest column."""
 
     turn: float
     rows: Mapping[str, int]
@@ -85,7 +85,7 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
 
 
 def _mean(program: Program, rows: Mapping[str, int]) -> float:
-    """Bytes of a step's messages."""
+    """Mean bytes of the messages of a step."""
     bytes_of_statement = {name: (member.low + member.high) / 2 * rows[name] for name, member in program.members.items()}
     total = sum(
         times * sum(bytes_of_statement[act.table] for act in step.acts) for step, times in program.turns.items()
@@ -94,7 +94,7 @@ def _mean(program: Program, rows: Mapping[str, int]) -> float:
 
 
 def _most_rows(program: Program, table: str) -> int:
-    """The most rows of a table that a step changes; one, of rows that are only there."""
+    """The most rows of a table that a step changes; 1 if no step changes any."""
     if table not in program.members:
         return 1
     changed = [sum(act.table == table for act in step.acts) for step in program.turns]

@@ -1,4 +1,4 @@
-"""The generated stream: any turns of it, the rows alive before any turn, all from (scenario, seed, turn) alone."""
+"""The generated stream: changes of any turns, and the rows alive before any turn, from (scenario, seed, turn) alone."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from simulator.values.draw import Ints
 from simulator.values.groups import expanded
 
 BLOCK_TURNS: Final = 32_768
-# Turns of a block per table, for many tables: each table adds a cost to each block.
+# Minimum turns of a block per table: each table adds a cost to each block.
 TABLE_TURNS: Final = 2_048
 MOST_TURNS: Final = 131_072
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Structure of some turns, without values: arrays over turns, and over (statement of its step, turn)."""
+    """Structure of some turns, without values: arrays over turns, and over (statement of the step, turn)."""
 
     turns: Ints
     cohort: Ints
@@ -68,7 +68,7 @@ class Structure:
         return total
 
     def state(self, ticks: Ticks, table: str, statement: Ints, turn: Ints, row: Ints) -> State:
-        """The rows of a table after statements of turns; `turn` are indexes of the turns here."""
+        """States of a table's rows after the given statements; `turn` holds indexes into these turns."""
         return State(
             ticks,
             table,
@@ -87,7 +87,7 @@ class ChangeStream(Stream):
     last_turn: int
 
     def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None, compiled: Compiled | None = None) -> None:
-        """`compiled`: the scenario, where it is compiled already."""
+        """`compiled`: the compiled scenario, if there is one already."""
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
         self.row_image = scenario.row_image
         self.database = self.source.table_id(scenario.spec.database, "").database
@@ -191,7 +191,7 @@ class ChangeStream(Stream):
         ordinal = np.cumsum(structure.rows, axis=0) - structure.rows  # row changes of the turn before the statement
 
         batches: list[ChangeBatch] = []
-        # turn-major order is stream order; sorting few different numbers of 16 bits is as quick as counting them
+        # turn-major order is stream order; a stable sort of 16-bit numbers is a radix sort
         group = np.where(structure.tick >= 0, self.compiled.group[structure.tick], -1).T.ravel()
         group = group.astype(np.min_scalar_type(-1 - int(group.max(initial=0))))
         order = np.argsort(group, kind="stable")
@@ -232,7 +232,7 @@ class ChangeStream(Stream):
         return numbers
 
     def _in_second(self, turns: Ints, event_ms: Ints, number: Ints | int, *, follow: bool = True) -> Ints:
-        """`Envelope.in_second` of entry `number` of each turn: statements come first, then rows in steps of two."""
+        """`Envelope.in_second` of entry `number` of each turn: statements first, then rows in steps of two."""
         numbers = np.broadcast_to(np.asarray(number, dtype=np.int64), turns.shape)
         return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride, follow=follow)
 
@@ -280,7 +280,7 @@ class ChangeStream(Stream):
         return ChangeBatch(version.table, kind, envelope, after, before, row_numbers=numbers)
 
     def _positions(self, version: Version, kind: Kind, needed: Needed | None) -> Collection[int]:
-        """The columns to draw; the key always, by which some systems split updates."""
+        """Indexes of the columns to draw. The key is always among them: some systems split updates by it."""
         positions = None if needed is None else needed(version.table, kind)
         return range(len(version.columns)) if positions is None else {*positions, *version.table.key_positions}
 
@@ -308,7 +308,7 @@ class ChangeStream(Stream):
         turns = self.compiled.ddl_turns[numbers]
         event_ms = self.timeline.commit_us(turns) // 1000
         txn = self.compiled.first_txn + self.timeline.transactions(turns)[0] + numbers
-        statements = numbers - np.searchsorted(self.compiled.ddl_turns, turns)  # of each turn, from 0
+        statements = numbers - np.searchsorted(self.compiled.ddl_turns, turns)  # index within its turn
         in_second = self._in_second(turns, event_ms, statements, follow=False)
         orders = [schema_change(turn, number) for turn, number in zip(turns.tolist(), numbers.tolist(), strict=True)]
         offsets = self._offset(turns, np.array([order.ordinal for order in orders], dtype=np.int64))
@@ -319,7 +319,7 @@ class ChangeStream(Stream):
             yield SchemaChange(order, transaction, offset, ms, ms + WRITE_LAG_MS, *ddl, in_second=within)
 
     def _heartbeats(self, first: int, stop: int) -> Iterator[Heartbeat]:
-        """Heartbeats before the schema changes and rows of their turns; the transaction that follows is theirs."""
+        """Heartbeats before the schema changes and rows of their turns; each has the number of the next transaction."""
         beats = np.array(self.timeline.heartbeats(first, stop - first), dtype=np.int64).reshape(-1, 2)
         turns, ms = beats.T
         ordinals = heartbeats(np.arange(len(turns)) - np.searchsorted(turns, turns))
@@ -382,7 +382,7 @@ class ChangeStream(Stream):
         return self.compiled.sizes.block_rows(self.compiled.names[part.table])
 
     def _alive(self, turn: int, part: SnapshotPart) -> State:
-        """The rows of a part; those of the last one are kept, since it is counted before it is read."""
+        """The rows of a part; the last result is cached, since a part is counted before it is read."""
         if self._part is None or self._part[:2] != (turn, part):
             self._part = turn, part, states(self.compiled, part, turn)
         return self._part[2]

@@ -1,8 +1,8 @@
 """Transactions, commit times, times of statements and heartbeats as functions of the turn.
 
-Transactions come in periods of a fixed number. Each period has the same sizes in the same order, but begins at a
-transaction of its own, drawn by hash; so the number of a transaction and the turns it spans follow from a search in one
-table for any turn, however far away or before the stream's start.
+Transactions come in periods of a fixed number. Each period has the same sizes in the same cyclic order, rotated to a
+start drawn by hash. So one search in one table finds the transaction of any turn, however late or before the stream's
+start.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.decks import dealt, order
 from simulator.values.draw import Ints, below, bits, key, mix, unit
 
-# Transactions in a period; more if a weight would otherwise get fewer than RARE of them.
+# Transactions in a period; more, if the rarest size would occur fewer than RARE times.
 PERIOD: Final = 1 << 16
 RARE_PERIOD: Final = 1 << 19
 RARE: Final = 16
 
 
 def multiset(weights: Mapping[tuple[int, int], float]) -> Ints:
-    """The transaction sizes of a period, in order: by the weights, and each size of a range such as 2..5 equally."""
+    """Transaction sizes of a period, ascending, in the shares of the weights; sizes of a range such as 2..5 are equally
+    frequent.
+    """
     rarest = min(weights.values()) / sum(weights.values())
     period = PERIOD if rarest * PERIOD >= RARE else RARE_PERIOD
     sizes = np.concatenate([np.arange(low, high + 1) for low, high in weights])
@@ -37,7 +39,7 @@ def multiset(weights: Mapping[tuple[int, int], float]) -> Ints:
 
 
 class Timeline:
-    """Closed forms over turns; arrays in, arrays out. Times are UTC."""
+    """Transactions and times of turns in closed form, for arrays of turns. Times are UTC."""
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class Timeline:
         if not self.plain:
             drawn = multiset(sizes)
             self._count = len(drawn)
-            # where the transactions of a period begin, and where it ends
+            # first turn of each transaction of a period; then the period's length
             self._first: Ints = np.cumsum(np.concatenate([[0], drawn[order(len(drawn), key(seed, "sizes"))]]))
             self._turns = int(self._first[-1])
 
@@ -70,7 +72,7 @@ class Timeline:
             return transactions(turns, self._key, self._first, *self._hints)
         count = self._count
         period, position = np.divmod(turns, self._turns)
-        begins = below(bits(self._key, period), count)  # with which transaction the period begins
+        begins = below(bits(self._key, period), count)  # the transaction with which the period begins
         position = position + self._first[begins]
         position -= self._turns * (position >= self._turns)
         index = np.searchsorted(self._first, position, side="right") - 1
@@ -81,8 +83,7 @@ class Timeline:
 
     @cached_property
     def _hints(self) -> tuple[npt.NDArray[np.int32], int]:
-        """The transaction of every 2^k-th turn of a period, and k: from there the library has few steps to a turn's
-        transaction."""
+        """The transaction of every 2^k-th turn of a period, and k: starting points of the compiled library's search."""
         shift = (self._turns // self._count).bit_length() - 1
         turns = np.arange(0, self._turns, 1 << shift)
         return (np.searchsorted(self._first, turns, side="right") - 1).astype(np.int32), shift
@@ -93,7 +94,7 @@ class Timeline:
         return turn if first == turn else first + length
 
     def commit_us(self, turns: Ints) -> Ints:
-        """Commit time of the transaction that each turn belongs to, epoch microseconds; never falls with the turn."""
+        """Commit time of the transaction that each turn belongs to, epoch microseconds; never decreases."""
         return self.commits_us(self.transactions(turns))
 
     def commits_us(self, transactions: tuple[Ints, Ints, Ints]) -> Ints:
@@ -102,8 +103,9 @@ class Timeline:
         return self.arrivals.us(first + length - 1)
 
     def statement_us(self, turns: Ints) -> Ints:
-        """When the statements of each turn began, epoch microseconds: a transaction's first one when it began itself,
-        the others one after the other, evenly until its commit. It may well be before commits of earlier turns."""
+        """Start times of the statements of each turn, epoch microseconds. The first is the transaction's begin; the
+        others follow evenly until its commit. A start may precede commits of earlier turns.
+        """
         number, first, length = self.transactions(turns)
         commits = self.arrivals.us(first + length - 1)
         if not self.durations:
@@ -123,7 +125,7 @@ class Timeline:
 
     def first_of_second(self, second: int) -> int:
         """The first turn whose transaction commits in this second (since 1970) or later."""
-        # a transaction commits with its last turn, which lies up to its length behind
+        # a transaction commits with its last turn, up to `largest` turns later
         near = self.arrivals.turn_near(second * 1_000_000)
         low, high = near - self.largest - 2, near + 3
         while True:
@@ -131,13 +133,13 @@ class Timeline:
             index = int(np.searchsorted(self.commit_us(turns), second * 1_000_000, side="left"))
             if 0 < index < len(turns):
                 return low + index
-            low, high = low - len(turns), high + len(turns)  # where floats were too coarse
+            low, high = low - len(turns), high + len(turns)  # floats may be too coarse
 
     def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int, *, follow: bool = True) -> Ints:
         """Numbers inside a turn as numbers inside the second of its commit (`Envelope.in_second`).
 
-        `numbers` are below `stride`; turns `follow` each other, or just rise. Where seconds are too full for that, all
-        turns are numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
+        `numbers` are below `stride`. `follow`: the turns are consecutive; else only ascending. If seconds hold too many
+        turns, all turns are numbered in one sequence from the start of the stream, which may run ahead of the clock.
         """
         seconds = event_ms // 1000
         if (self.arrivals.most_a_second + self.largest) * stride > SECOND_NUMBERS:
@@ -155,9 +157,8 @@ class Timeline:
         return (turns - np.repeat(first, np.diff(begins, append=len(turns)))) * stride + numbers
 
     def heartbeats(self, first_turn: int, turns: int) -> list[tuple[int, int]]:
-        """(turn, epoch ms) of the heartbeats that fall before transactions of these turns and after the one before.
-
-        `first_turn` is a transaction border; each heartbeat comes with the turn that begins the transaction after it.
+        """(turn, epoch ms) of the heartbeats between the transaction before these turns and the last of theirs.
+        `first_turn` is a transaction border; the turn of a heartbeat is the first of the transaction after it.
         """
         if self.heartbeat_ms is None or not turns:
             return []
