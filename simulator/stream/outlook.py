@@ -1,4 +1,4 @@
-"""Preview of a scenario from the structure of its first turns; few values are drawn (`practice.py`)."""
+"""Preview of a scenario, computed from the structure of its first turns; few values are drawn (`practice.py`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from simulator.values.draw import identity
 from simulator.values.groups import expanded
 
 TURNS: Final = 100_000
-# "Soon again": within this many changes of the stream. Rows are counted in this many changes of the table.
+# Changes of the stream within which a repeated change counts as soon; changes of the table among which distinct rows
+# are counted.
 SOON: Final = 100
 WINDOW: Final = 1000
 
@@ -91,7 +92,7 @@ def _steps(stream: ChangeStream, structure: Structure) -> list[dict[str, Any]]:
 
 
 def _alive(stream: ChangeStream) -> list[int]:
-    """About how many rows each table has when the stream begins."""
+    """Approximate number of rows of each table at the stream's start."""
     alive = Counter[str]()
     for cohort in stream.plan.cohorts:
         program = stream.plan.programs[cohort.program]
@@ -101,7 +102,9 @@ def _alive(stream: ChangeStream) -> list[int]:
 
 
 def _repeats(names: Any, numbers: Any) -> dict[str, Any]:
-    """Counts changes of the same rows: `names` in stream order, `numbers` those of the changes in the stream."""
+    """Statistics of repeated changes of rows. `names` identify the rows in stream order; `numbers` count the changes in
+    the stream.
+    """
     if not len(names):
         return {}
     order = np.argsort(names, kind="stable")
@@ -151,7 +154,7 @@ def _shares(table: Mapping[str, Any]) -> str:
 
 
 def _line(table: Mapping[str, Any]) -> str:
-    """One of many tables."""
+    """A line about one of many tables."""
     if not table["changes"]:
         return _begin(table)
     return f"{_begin(table)}: {_shares(table)}; the hottest row takes {table['hottest_row']:.2%}"

@@ -1,5 +1,6 @@
-"""Plausibility of a history to operators of such a system: how long rows live, whether prices agree, whether people
-differ, which numbers are missing, when it is busy. Values are drawn for some rows of the first turns."""
+"""Plausibility of a history: lifetimes of rows, agreement of copied prices, distinct people, missing numbers, busy
+hours. Values are drawn for some rows of the first turns.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from simulator.stream.generators.computed.sequence import Numbers
 from simulator.stream.generators.living import NEVER, Deaths
 from simulator.values.groups import expanded
 
-# Rows of a table that are looked at.
+# Maximum rows of a table to examine.
 MOST_ROWS: Final = 10_000
 BARS: Final = "▁▂▃▄▅▆▇█"
 HOUR_US: Final = 3_600_000_000
@@ -31,7 +32,7 @@ UNITS: Final = (("days", 86_400), ("hours", 3600), ("minutes", 60), ("seconds", 
 
 
 def practice(stream: ChangeStream, structure: Structure) -> dict[str, Any]:
-    """Facts of the first turns, whose structure this is."""
+    """Facts about the first turns, from their structure."""
     compiled, stop = stream.compiled, int(structure.turns[-1]) + 1
     lives, copies, gaps, people = [], [], [], []
     for number, name in enumerate(compiled.names):
@@ -56,7 +57,7 @@ def practice(stream: ChangeStream, structure: Structure) -> dict[str, Any]:
 
 
 def _inserted(compiled: Compiled, structure: Structure, table: int) -> State:
-    """Rows of a table, as they are inserted."""
+    """Inserted rows of a table, in their initial state."""
     inserts = (structure.tick >= 0) & (compiled.group[structure.tick] == table * 4 + INSERT)
     statement, turn = (indexes[:MOST_ROWS] for indexes in np.nonzero(inserts))
     owner, row = (numbers[:MOST_ROWS] for numbers in expanded(structure.rows[statement, turn]))
@@ -76,7 +77,9 @@ def _lifetimes(stream: ChangeStream, name: str, rows: State) -> dict[str, Any]:
 
 
 def _agreement(looked: Looked, rows: State, stop: int) -> dict[str, Any]:
-    """The share of copies that are the referenced row's value of that time, and of its value when these turns end."""
+    """The shares of copies that equal the referenced row's value at that time, and its value at the end
+    of these turns.
+    """
     copies = decoded(looked.array(rows)).to_pylist()
     referenced, _ = looked.references.rows(rows)
     turns = rows.turns(looked.history)
@@ -91,7 +94,7 @@ def _agreement(looked: Looked, rows: State, stop: int) -> dict[str, Any]:
 
 
 def _alive(compiled: Compiled, table: int) -> State:
-    """Rows that are there when the stream begins: those of the table's largest cohort."""
+    """Rows alive at the stream's start, of the table's largest cohort."""
     name = compiled.names[table]
     with_table = [
         (cohort.count, number)
@@ -104,7 +107,7 @@ def _alive(compiled: Compiled, table: int) -> State:
 
 
 def _busy(stream: ChangeStream) -> dict[str, Any]:
-    """Shares of the turns by hour of the day and by day of the week, where they differ."""
+    """Shares of the turns by hour of the day and by day of the week, if they vary."""
     curve = stream.scenario.spec.curve
     hours, days = (np.array(weights) / sum(weights) for weights in (curve.hours, curve.days))
     out: dict[str, Any] = {}
@@ -115,7 +118,7 @@ def _busy(stream: ChangeStream) -> dict[str, Any]:
 
 
 def lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """The facts for people."""
+    """The facts as sentences."""
     lives: dict[str, list[Mapping[str, Any]]] = {}
     for life in facts["lives"]:
         seconds = life["median_seconds"]

@@ -27,7 +27,7 @@ from simulator.stream.engine.delay import Delay
 # time when the message is written.
 WRITE_LAG_MS: Final = 350
 
-# Snapshot rows belong to no transaction of the stream. Added to `first_txn`, this is their transaction number.
+# Snapshot rows belong to no transaction of the stream: their numbers are below `first_txn`, at most by this much.
 SNAPSHOT_TXN: Final = -1
 
 

@@ -62,5 +62,5 @@ def is_known(name: str) -> bool:
 
 
 def everything() -> list[Generator]:
-    """All generators, by name."""
+    """All generators, sorted by name."""
     return [find(name) for name in registry.names("generator", GENERATORS)]

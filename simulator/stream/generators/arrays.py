@@ -49,5 +49,5 @@ def with_nulls(array: pa.Array, nulls: npt.NDArray[np.bool_]) -> pa.Array:
 
 
 def overlaid(values: pa.Array, rows: Ints, value: pa.Array) -> pa.Array:
-    """`values` with one value (an array of one) at some rows."""
+    """`values` with `value`, an array of length 1, at some rows."""
     return scatter(decoded(values), Delta(rows, value.take(pa.array(np.zeros(len(rows), dtype=np.int64)))))

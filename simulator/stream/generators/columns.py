@@ -1,4 +1,4 @@
-"""A scenario's columns, compiled: values for states of rows, with nulls and the defaults of added columns."""
+"""A scenario's compiled columns: values for states of rows, with nulls and the defaults of added columns."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Target:
 
     @property
     def salt(self) -> np.uint64:
-        """The key that makes a column's draws its own: adding a column changes no other's values."""
+        """Hash key of the column's draws: adding a column does not change the values of others."""
         return key(self.scenario.seed, self.field.table, self.field.name, "")
 
     def literals(self, texts: Iterable[str | None]) -> pa.Array:
-        """Literals of the scenario as the column's carriers."""
+        """Literals of the scenario as an array of the column's carrier."""
         try:
             return self.source.parse_values(list(texts), self.field.type)
         except (ValueError, UsageError) as error:
@@ -70,9 +70,8 @@ class Target:
 
 
 class Hostile:
-    """Nasty texts for a share of a table's rows, in a column of texts that people type.
-
-    A row has them for good, each time another one: so an update that sets the column still changes it.
+    """Hostile texts for a share of a table's rows, in a column of texts that people type. An affected row stays
+    affected, and each update gives it another hostile text, so updates still change the column.
     """
 
     def __init__(self, share: float, texts: pa.Array, target: Target) -> None:
@@ -83,7 +82,7 @@ class Hostile:
 
     @classmethod
     def of(cls, columns: Columns, field: Field, history: History) -> Hostile | None:
-        """Those of a column; None where it has none. Texts that its type does not take are left out."""
+        """The hostile texts of a column, without those that its type rejects; None if it has none."""
         spec, values = columns.scenario.spec, field.spec.values
         table = spec.tables[field.table]
         if not spec.text.hostile or not values.generator.prose(values.arguments):
@@ -110,7 +109,7 @@ class Hostile:
 
 
 class CompiledColumn:
-    """One column. Its values need no other column of the image: any subset of a table's columns can be drawn."""
+    """A compiled column. Its values need no other column of the image: any subset of a table's columns can be drawn."""
 
     def __init__(self, columns: Columns, field: Field) -> None:
         source = columns.scenario.source
@@ -118,7 +117,7 @@ class CompiledColumn:
         self.history = columns.ticks.history(field.table, field.name)
         self.generator = columns.draws(field, field.spec.values, self.history)
         self.nulls = Nulls(field.spec.nulls, self.history, key(columns.scenario.seed, field.table, field.name, "nulls"))
-        # setting the column again certainly changes it
+        # setting the column again always changes it
         self.always = self.generator.always and self.nulls.always
         self._hostile = Hostile.of(columns, field, self.history)
         self._stored: Callable[[pa.Array], pa.Array] | None = None
@@ -130,16 +129,17 @@ class CompiledColumn:
 
     @property
     def most_bytes(self) -> int:
-        """The approximate maximal size of a value in bytes."""
+        """Approximate maximum size of a value in bytes."""
         return max(self.generator.most_bytes, self._hostile.most_bytes if self._hostile else 0)
 
     def array(self, state: State) -> pa.Array:
-        """The column's values, for other columns; numbers and times as they are."""
+        """The column's values, for other columns; numbers and times are not in dictionaries."""
         return without_pool(self.pooled(state))
 
     def pooled(self, state: State) -> pa.Array:
-        """The column's values; those of a pool as a dictionary array, so that work on them is done once per different
-        value."""
+        """The column's values; those of a pool as a dictionary array, so that work on them is done once per distinct
+        value.
+        """
         values = self.generator.array(state)
         if self._hostile is not None:
             values = self._hostile.among(values, state)
@@ -155,7 +155,7 @@ class CompiledColumn:
 
 
 class Columns:
-    """All columns, compiled on first use, since one may need another; there are no cycles among them."""
+    """All columns, compiled on first use, since a column may need others; there are no cycles."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class Columns:
         return self._columns[table, name]
 
     def column_or_key(self, table: str, column: Column) -> CompiledColumn | KeyColumn:
-        """A column of a table's version; one that no scenario has is the key that the source makes of others."""
+        """A column of a table version; a column that the scenario does not have is the key that the source composes."""
         if column.field in self.fields[table]:
             return self.column(table, column.field)
         if table not in self._keys:
@@ -196,7 +196,7 @@ class Columns:
         return self._keys[table]
 
     def pairs(self, field: Field) -> Pairs | None:
-        """The pairs that a column of references has a part in, where it is in a key of nothing else."""
+        """The pairs that a column of references is part of, if it is in a key of references alone."""
         link = self.scenario.spec.tables[field.table].link(field.name)
         if link is None:
             return None

@@ -16,9 +16,9 @@ SHORT_BYTES: Final = 20
 class Draws(ABC):
     """A generator compiled for one column: maps arrays of row states to values.
 
-    A value is a function of the row's identity and of how often the column was set before, which makes before and
-    after images, snapshots and final states agree wherever they are computed; columns are drawn independently.
-    `always`: setting the column again certainly changes it. `most_bytes`: approximate maximum size of a value.
+    A value is a function of the row's identity and of how often the column was set before, which makes before and after
+    images, snapshots and final states agree wherever they are computed; columns are drawn independently. `always`:
+    setting the column again always changes it. `most_bytes`: approximate maximum size of a value.
     """
 
     always: bool = False

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, TypeAdapter, WithJsonSchema
 
 from simulator.values.pools import Pool
 
-# Contents of columns, in the words of messages: for `Generator.fits`.
+# Words for contents of columns, as used in messages and in `Generator.fits`.
 NUMBERS: Final = ("whole numbers", "decimals")
 TIMES: Final = ("dates", "times", "times of day")
 
@@ -26,7 +26,7 @@ def _yes(value: bool) -> bool:
     return value
 
 
-# The arguments of a generator that has none: `uuid`, or `{uuid: yes}`.
+# Arguments of a generator without arguments: `uuid`, or `{uuid: yes}`.
 FLAG: Final = Annotated[bool, AfterValidator(_yes), WithJsonSchema({"const": True})]
 # Value of `Generator.alone`: the generator needs arguments.
 NEEDED: Final = object()
@@ -64,5 +64,5 @@ class Generator:
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
-        """Reads the arguments."""
+        """Parser of the arguments."""
         return TypeAdapter(self.arguments)

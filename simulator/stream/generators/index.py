@@ -1,4 +1,6 @@
-"""Drawing one of n: fresh bits for each setting of a column, and numbers that never repeat in consecutive settings."""
+"""Random indexes below n: fresh bits for each setting of a column, and numbers that never repeat in consecutive
+settings.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,9 @@ def draws(state: State, history: History, salt: np.uint64) -> Bits:
 
 
 def neighbours(state: State, history: History, salt: np.uint64) -> tuple[Ints, Bits, Bits]:
-    """Places of the states in which the column was set an odd number of times, and the bits of the settings
-    before and after.
-
-    Even settings are drawn freely, odd ones so that they differ from both neighbours: a value differs from the last
-    one, and both follow from the number of the setting alone.
+    """Indexes of the states at odd settings of the column, and the bits of the settings before and after. Even settings
+    are drawn freely, odd ones so that they differ from both neighbours. So a value differs from the last one, and still
+    follows from the number of the setting alone.
     """
     changes = state.changes(history)
     odd = np.flatnonzero(changes & 1)
@@ -38,12 +38,12 @@ def neighbours(state: State, history: History, salt: np.uint64) -> tuple[Ints, B
     return odd, mix(start - GOLDEN), mix(start + GOLDEN)
 
 
-# Among fewer numbers the others of two are drawn exactly evenly.
+# Below this size, numbers other than the two neighbours' are drawn exactly evenly.
 FEW: Final = 1 << 16
 
 
 class Index:
-    """Numbers in [0, size), even; two settings in a row never give the same one (if there are two)."""
+    """Numbers in [0, size), equally likely; consecutive settings differ if `size` is 2 or more."""
 
     def __init__(self, size: int, history: History, salt: np.uint64) -> None:
         self.size, self.history, self.salt = size, history, salt
@@ -51,7 +51,7 @@ class Index:
     def __call__(self, state: State) -> Ints:
         if compiled() and self.size < 1 << 63:
             return native.index(state.identity, state.changes(self.history), self.salt, self.size)
-        if self.size == 2:  # nothing is left to chance but the first
+        if self.size == 2:  # only the first one is random
             first = below(mix(state.identity + self.salt), 2)
             return first ^ (state.changes(self.history) & 1)
         drawn = draws(state, self.history, self.salt)
@@ -66,7 +66,7 @@ class Index:
                 others = below(now, self.size - 1)
                 if self.size < FEW:
                     others = np.where(differ, below(now, self.size - 2), others)
-                else:  # as good as even
+                else:  # nearly even, and faster
                     others -= differ & (others == self.size - 2)
                 others += others >= low
                 others += differ & (others >= high)
@@ -75,7 +75,7 @@ class Index:
 
 
 class WeightedIndex:
-    """Numbers in [0, len(weights)): the first setting by weight, a further one by weight among the others."""
+    """Numbers in [0, len(weights)), by weight; consecutive settings differ."""
 
     def __init__(self, weights: Sequence[float], history: History, salt: np.uint64) -> None:
         self.weights = np.array(weights, dtype=np.float64) / sum(weights)
@@ -96,12 +96,12 @@ class WeightedIndex:
                 a, b = self._at(unit(before)), self._at(unit(after))
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
-                # a place on the line without the two, then moved behind each that it has passed
+                # a point on the line of weights without the neighbours' numbers, then moved past each of these below it
                 point = now * (1 - self.weights[low] - differ * self.weights[high])
                 point += self.weights[low] * (point >= self.ends[low] - self.weights[low])
                 point += self.weights[high] * (differ & (point >= self.ends[high] - self.weights[high]))
                 others = self._at(point)
-                # where rounding meets an end
+                # rounding at an end of an interval
                 wrong = np.flatnonzero((others == low) | (others == high))
                 while len(wrong):
                     others[wrong] = (others[wrong] + 1) % (last + 1)
@@ -115,8 +115,9 @@ class WeightedIndex:
 
 
 class Picks:
-    """Values that are picked by their places: a dictionary array, with the same dictionary each time, so that work on
-    values is done once per different one."""
+    """Values picked by index: dictionary arrays that share one dictionary, so that work on values is done once per
+    distinct value.
+    """
 
     def __init__(self, values: pa.Array) -> None:
         self.values, self.count = values, len(values)

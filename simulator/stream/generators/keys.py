@@ -1,4 +1,4 @@
-"""The key column that some sources add: composed of a table's columns, and not part of the scenario."""
+"""The key column that some sources add: composed of a table's columns; the scenario does not have it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KeyHistory:
 
 
 class KeyColumn:
-    """A key composed of the values of other columns; of the row alone if the table has no key."""
+    """A key composed of the values of other columns, or of the row's identity if the table has no key."""
 
     def __init__(
         self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: range, salt: np.uint64
@@ -50,7 +50,7 @@ class KeyColumn:
         self.most_bytes = SHORT_BYTES + sum(len(column.name) + part.most_bytes for column, part in parts)
 
     def pooled(self, state: State) -> pa.Array:
-        """The column's values, which are of no pool."""
+        """The column's values; there is no pool."""
         return self.array(state)
 
     def array(self, state: State) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Picks rows that are alive at a turn and outlive the row that refers to them, without looking at other rows."""
+"""Choice of rows that are alive at a turn and outlive the row that references them, without looking at other rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.stream.engine.program import Program
 from simulator.stream.generators.columns import Columns
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
-# Attempts before a permanent row, or none, is taken.
+# Attempts before a permanent row, or no row, is taken.
 TRIES: Final = 6
 NEVER: Final = 1 << 62
 
@@ -21,7 +21,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Deaths:
-    """The turn at which rows of a table are deleted, NEVER if not at all."""
+    """The turn at which rows of a table are deleted; NEVER if they are not."""
 
     def __init__(self, columns: Columns, table: str) -> None:
         self.ticks = columns.ticks
@@ -61,7 +61,7 @@ class LivingRows:
         self.columns, self.table, self.ticks, self.traffic = columns, table, columns.ticks, columns.traffic
         self.deaths = Deaths(columns, table)
         self.cohorts: list[int] = []
-        # of each cohort: entities that always live, those that a visit leaves behind, and rows of each
+        # by cohort: mean number of living entities with rows, entities left behind per visit, rows per entity
         self._shares: list[tuple[float, float, float]] = []
         for number, cohort in enumerate(self.ticks.plan.cohorts):
             program = self.ticks.plan.programs[cohort.program]
@@ -73,7 +73,7 @@ class LivingRows:
                 self._shares.append((alive, staying, (member.low + member.high) / 2))
 
     def rows(self, turns: Ints) -> list[Ints]:
-        """About how many rows each cohort has at each turn."""
+        """Approximate number of rows of each cohort at each turn."""
         return [
             ((alive + staying * np.maximum(self.traffic.cohort_visits([number], turns), 0)) * rows).astype(np.int64)
             for number, (alive, staying, rows) in zip(self.cohorts, self._shares, strict=True)
@@ -93,7 +93,7 @@ class LivingRows:
         alive = (life >= 0) & has_rows[tick - ticks.first[number]]
         leaves = program.leaves_rows[self.table]
         if leaves.any():
-            # an earlier life of the slot, unless the last one is wanted
+            # an earlier life of the slot, except for the share `recent`
             more = mix(draws + GOLDEN)
             back = (unit(more) * (np.maximum(life, 0) + 1)).astype(np.int64)
             back = np.where(unit(mix(more)) < recent, ~alive, back)
@@ -112,12 +112,11 @@ class LivingRows:
 
 
 class Current:
-    """Rows of a table as they were before later turns: a row that was left behind by its entity stays as it was."""
+    """Advances states of rows to later turns; rows that their entity left behind do not change any more."""
 
     def __init__(self, columns: Columns, table: str, history: History) -> None:
-        """`history` is that of the column that is asked for: one that no update sets needs no look."""
+        """`history`: of the column to be read. If no update sets it, states need not advance."""
         self.ticks, self.traffic, self.table = columns.ticks, columns.traffic, table
-        # a row that is not permanent is there from its insert on; a permanent one is never inserted
         self.stays = not (history.count > 0).any()
         programs = self.ticks.plan.programs
         self.cohorts = [

@@ -1,4 +1,4 @@
-"""Nulls: a share of the values; two settings in a row are never both null if the share allows it."""
+"""Nulls: a share of the values; consecutive settings are never both null if the share allows it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from simulator.values.draw import chance
 
 
 class Nulls:
-    """`always`: no two consecutive settings are null. Possible up to a share of (3 - √5) / 2."""
+    """Masks of null values. `always`: no two consecutive settings are null; possible up to a share of (3 - √5) / 2."""
 
     def __init__(self, share: float, history: History, salt: np.uint64) -> None:
         self.share, self.history, self.salt = share, history, salt
         self.always = share <= (1 - share) ** 2
-        # of settings between two that are not null: so that all have the share
+        # chance of a null between two settings that are not null, so that the overall share is right
         self._between = share / (1 - share) ** 2 if self.always else 0.0
 
     def __call__(self, state: State) -> npt.NDArray[np.bool_]:

@@ -16,10 +16,9 @@ from simulator.values.draw import Ints, below, key, mix
 
 
 class Pairs:
-    """Pairs by row. A table has its rows at fixed places: a cohort, a slot, and the row's number in the slot. All pairs
-    are shuffled and dealt to the places, the same number to each; a row draws one of the pairs of its place.
-
-    There may be more than two columns; each refers to permanent rows of another table.
+    """Pairs by row. A row has a fixed place: cohort, slot, and number within the slot. All pairs are shuffled and dealt
+    to the places, equally many to each; a row draws one of the pairs of its place. There may be more than two columns;
+    each references permanent rows of another table.
     """
 
     def __init__(
@@ -30,7 +29,7 @@ class Pairs:
         table: str,
         fields: Sequence[str],
     ) -> None:
-        """`permanent` gives the rows of a table that live for the whole stream."""
+        """`permanent` returns the permanent rows of a table."""
         parts = []
         for number, cohort in enumerate(plan.cohorts):
             program = plan.programs[cohort.program]
@@ -59,7 +58,7 @@ class Pairs:
         self._shuffle = Shuffle(max(pairs, 1), mix(np.array([self._key]))[0])
 
     def numbers(self, field: str, state: State) -> Ints:
-        """The numbers of the permanent rows that a column refers to."""
+        """Numbers of the permanent rows that a column references."""
         row = self._rows.number(state.cohort, state.slot, state.row)
         pair = self._shuffle.forward(
             row * self._pairs_of_row + below(mix(state.identity + self._key), self._pairs_of_row)

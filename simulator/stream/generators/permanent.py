@@ -14,7 +14,7 @@ import numpy as np
 from simulator.stream.generators.shuffle import Shuffle
 from simulator.values.draw import Bits, Ints, identity
 
-# Rows of a table that is kept: 32 MB.
+# Maximum rows of a cached table: 32 MB.
 MOST_IN_TABLE: Final = 1 << 20
 
 
@@ -38,7 +38,7 @@ class PermanentRows:
 
     @cached_property
     def _table(self) -> tuple[Ints, Ints, Ints, Bits] | None:
-        """(cohorts, slots, rows, identities) by number, where they are few."""
+        """(cohorts, slots, rows, identities) by number; None if there are too many rows."""
         if not 0 < self.rows <= MOST_IN_TABLE:
             return None
         cohort, slot, row = self._computed(np.arange(self.rows, dtype=np.int64))

@@ -13,7 +13,7 @@ _MARKED: Final = re.compile(r"(?<=generators.reference` -->\n).*?(?=<!-- end of 
 
 
 def section() -> str:
-    """The table, from what generators say of themselves."""
+    """The table, generated from the generators' descriptions."""
     lines = ["", "| `values` | what the values are | columns of | example |", "| --- | --- | --- | --- |"]
     for generator in everything():
         fits = ", ".join(generator.fits) or "any type"
@@ -22,7 +22,7 @@ def section() -> str:
 
 
 def written(text: str) -> str:
-    """The reference with the table in its place."""
+    """The reference with the table inserted."""
     return _MARKED.sub(lambda match: section(), text)
 
 

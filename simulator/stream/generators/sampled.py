@@ -1,4 +1,4 @@
-"""Draws of three common kinds: values made of fresh bits, of a number below a size, and values taken from a list."""
+"""Three common kinds of draws: values made of fresh bits, values made of a number below a size, values of a list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.values.draw import Bits, Ints
 
 
 class OfBits(Draws):
-    """Values that `make` makes of 64 fresh bits for each setting of the column."""
+    """Values that `make` computes from 64 fresh bits for each setting of the column."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class OfBits(Draws):
 
 
 class OfIndex(Draws):
-    """Values that `make` makes of numbers in [0, size): all as often, two settings in a row never the same."""
+    """Values that `make` computes from numbers in [0, size), equally likely; consecutive settings differ."""
 
     def __init__(self, target: Target, size: int, make: Callable[[Ints], pa.Array]) -> None:
         self.index, self.make, self.always = Index(size, target.history, target.salt), make, size > 1

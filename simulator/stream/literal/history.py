@@ -1,4 +1,4 @@
-"""A history that was run or recorded, as a stream: the rows before it, and transactions that say what they changed."""
+"""Stream of a history that was run or recorded: the rows before it, and transactions with their changes."""
 
 from __future__ import annotations
 

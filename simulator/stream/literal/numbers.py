@@ -1,4 +1,4 @@
-"""The numbers of literal transactions: transactions, offsets, numbers inside a second."""
+"""Numbering of literal transactions: transaction numbers, offsets, numbers within a second."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from simulator.batch import Ints
 class Numbers:
     """The numbers of a script's transactions and changes, as `Envelope` describes them.
 
-    `alive` rows are there before the first turn. Each turn is a transaction or a heartbeat; `entry_ms` are the times of
-    what it logs (nothing, of a heartbeat), `turn_ms` those of the turns, `idle_ms` of the product's heartbeats before
-    it. `txn` and `offset` have one entry per turn, those of its first change, and one for the turn that would follow;
-    heartbeats before it have the offsets, and the positions, below 0.
+    `alive` is the number of rows before the first turn. Each turn is a transaction or a heartbeat. `entry_ms` are the
+    times of its log entries (a heartbeat has none), `turn_ms` those of the turns, `idle_ms` those of the product's
+    heartbeats before it. `txn` and `offset` have one entry per turn, those of its first change, and one for the turn
+    that would follow; heartbeats before it have the offsets, and the positions, below 0.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Numbers:
         idle_ms: Sequence[Sequence[int]],
     ) -> None:
         sizes = np.array([len(ms) for ms in entry_ms], dtype=np.int64)
-        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
+        # The numbers of a snapshot must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + int(sizes.sum()) + 1))
         self.first_offset = 2 * self.first_txn
         self.txn: Ints = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
@@ -41,8 +41,9 @@ class Numbers:
     def _seconds(
         self, entry_ms: Sequence[Sequence[int]], idle_ms: Sequence[Sequence[int]], sizes: Ints, idle: Ints
     ) -> tuple[Ints, Ints]:
-        """The number of the first entry of each turn (of the turn itself, if it has none), and the number of each entry
-        in its second."""
+        """The number of the first entry of each turn (of the turn, if it has no entry), and of each entry within its
+        second.
+        """
         entries = idle + sizes
         first = np.cumsum(entries) - sizes
         turns = zip(idle_ms, entry_ms, self._turn_ms.tolist(), strict=True)
@@ -58,8 +59,8 @@ class Numbers:
         return numbers
 
     def previous_ms(self, turns: Ints) -> Ints:
-        """When the transaction before each turn was committed, epoch milliseconds; of the first, its own time."""
-        # turns that begin a number are transactions; the others are heartbeats
+        """Commit time of the transaction before each turn, epoch milliseconds; for the first, its own time."""
+        # turns that use up a transaction number are transactions; the others are heartbeats
         done = np.flatnonzero(np.diff(self.txn))
         last = np.searchsorted(done, turns, side="left") - 1
         before = self._turn_ms[done[np.maximum(last, 0)]] if len(done) else 0

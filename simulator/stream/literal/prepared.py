@@ -1,4 +1,4 @@
-"""A script ready to run: names looked up, table versions applied, literals numbered and parsed column by column.
+"""A script prepared to run: names are looked up, table versions made, literals numbered and parsed column by column.
 
 A cell is the number of a literal among those of its column (0 is null). Rows are tuples of cells, so a script is run
 without looking at a value; columns of carriers are taken from the parsed literals when a block is read.
@@ -28,7 +28,7 @@ Cells = tuple[int, ...]
 
 
 class Literals:
-    """The different literals of one column, through all types that it has one after the other."""
+    """The distinct literals of a column, for all types that it has in the course of the script."""
 
     def __init__(self, type: ColumnType) -> None:
         self.types = [type]
@@ -85,8 +85,8 @@ class Shape:
     number: int
     table: Table
     literals: tuple[Literals, ...]
-    types: tuple[int, ...]  # which of its types each column has
-    missing: tuple[int | None, ...]  # the cell of a column that an insert leaves out; None: it must not
+    types: tuple[int, ...]  # by column: index of its current type
+    missing: tuple[int | None, ...]  # by column: the cell where an insert leaves it out; None: it is required
 
     def column(self, position: int, cells: Ints) -> pa.Array:
         """Cells of a column as carriers of this version."""
@@ -97,14 +97,13 @@ class Shape:
         return self.identities(row, self.table.key_positions)
 
     def identities(self, row: Cells, positions: Sequence[int]) -> tuple[int, ...]:
-        """Numbers that are equal for equal values; null is -1."""
+        """Numbers of a row's values at some positions: equal for equal values; null is -1."""
         return tuple([self.literals[position].identity[row[position]] for position in positions])
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: rows to insert, or rows to find (by column position and cell; without any: all) and cells to
-    set."""
+    """A statement: rows to insert, or conditions (column position, cell; none: all rows) and cells to set."""
 
     kind: str
     shape: Shape
@@ -117,7 +116,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class Change:
-    """A DDL statement and the shapes around it. `moved` says which old cell each new one is; -1 is a new column."""
+    """A DDL statement, with the shapes before and after. `moved` has the old position of each column;
+    -1: a new column.
+    """
 
     applied: Applied
     before: Shape | None
@@ -141,7 +142,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A whole script. `snapshot` are inserts that were done before it; `shapes` are all table versions."""
+    """A prepared script. `snapshot` holds the inserts before its first turn; `shapes` are all table versions."""
 
     first: tuple[Shape, ...]
     shapes: tuple[Shape, ...]
@@ -157,7 +158,7 @@ def prepare(loaded: Loaded, source: Source) -> Prepared:
 class _Preparation:
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
-        self.current: dict[str, Shape] = {}  # by name as the source stores it
+        self.current: dict[str, Shape] = {}  # by name in the source's spelling
         self.shapes: list[Shape] = []
         self.literals: list[Literals] = []
         self.versions: dict[TableId, int] = {}
@@ -183,7 +184,7 @@ class _Preparation:
                         loaded.fail((*path, "at"), "this is before the entry above; commits come in order of time")
                 ms = ms + 1000 if entry.at is None else entry.at
                 if entry.ddl is not None:
-                    turns.append(self._turn(path, entry, ms))  # what follows depends on it: the last problem
+                    turns.append(self._turn(path, entry, ms))  # later entries depend on a faulty one: report no more
                     continue
                 with part():
                     if entry.snapshot is not None:
@@ -290,7 +291,7 @@ class _Preparation:
         try:
             return bool(self.source.parse_values([""], type).null_count)
         except (ValueError, UsageError):
-            return False  # an error when the literals are parsed
+            return False  # reported when the literals are parsed
 
     # -------------------------------------------------------------------------------------------------------------- DDL
 
@@ -313,7 +314,7 @@ class _Preparation:
         return shape
 
     def _numbered(self, table: Table) -> Table:
-        """Gives a table a version that no earlier table of its name had."""
+        """The table with a version that no earlier table of its name had."""
         version = max(table.version, self.versions.get(table.id, -1) + 1)
         self.versions[table.id] = version
         return replace(table, version=version)
@@ -346,7 +347,9 @@ class _Preparation:
     def _follow(
         self, path: Key, before: Shape, table: Table, change: ScriptedChange
     ) -> tuple[Shape, tuple[int, ...], int]:
-        """The new shape, the new positions of the old cells, and the cell of existing rows in an added column."""
+        """The shape after a change, the old position of each of its columns, and the cell of existing rows in an added
+        column.
+        """
         old = {column.field: position for position, column in enumerate(before.table.columns)}
         literals: list[Literals] = []
         types: list[int] = []
@@ -364,7 +367,7 @@ class _Preparation:
                 new = added.cell(default, (*path, "add_column", "default"))
                 literals.append(added)
                 types.append(0)
-                # from now on the column is the default where an insert says nothing
+                # later inserts that leave out the column get its default
                 missing.append(new)
                 continue
             literals.append(before.literals[position])

@@ -40,7 +40,7 @@ _CELLS: Final = pa.list_(pa.string())
 _POSITIONS: Final = pa.list_(pa.int32())
 _SCHEMA: Final = pa.schema(
     [
-        ("what", pa.string()),  # transaction, row, ddl, text, or held: an existing row
+        ("what", pa.string()),  # transaction, row, ddl, text, or held (an existing row)
         ("table", pa.int32()),
         ("kind", pa.int8()),
         ("before", _CELLS),

@@ -14,10 +14,9 @@ from simulator.stream.scenario.loader import Loaded
 
 @dataclass
 class Rows:
-    """The rows of all tables at some turn, by the table's number and the row's key (a count where it has none).
-
-    `numbers` are those of the rows, counted in each table: `born` so far. `unique` has, by the table's number and the
-    unique key's name, the values there.
+    """The rows of all tables at some turn, by the table's number and the row's key (without a key: a count). `numbers`
+    holds the permanent row numbers, counted per table in `born`; `unique` the values of unique keys, by the table's
+    number and the key's name.
     """
 
     loaded: Loaded
@@ -73,14 +72,14 @@ class Rows:
         return gone
 
     def _unique(self, shape: Shape, row: Cells) -> Iterator[tuple[UniqueKey, tuple[int, ...]]]:
-        """The unique keys that a row is in, with its values there: nulls may keep it out of some."""
+        """Unique keys that apply to a row, with its values; nulls exempt it from some."""
         for key in shape.table.unique_keys:
             values = shape.identities(row, [shape.table.positions[name] for name in key.columns])
             if not self.source.may_repeat([value < 0 for value in values]):
                 yield key, values
 
     def _enter(self, shape: Shape, row: Cells, path: Key) -> None:
-        """Put a row into the table's unique keys."""
+        """Enters a row in the table's unique keys. Raises ScenarioError for a duplicate."""
         for unique, values in self._unique(shape, row):
             existing = self.unique.setdefault(shape.number, {}).setdefault(unique.name, set())
             if values in existing:
@@ -99,13 +98,13 @@ class Rows:
         return (self.keyless,)
 
     def _matching(self, statement: Statement) -> list[tuple[tuple[int, ...], tuple[str | int, ...]]]:
-        """The keys of the rows that a statement names, each once, with the key of the file that names it."""
+        """Keys of the rows that a statement addresses, each once, with the path in the file that names it."""
         shape = statement.shape
         rows = self.rows[shape.number]
         paths: dict[tuple[int, ...], tuple[str | int, ...]] = {}
         for where, path in zip(statement.where, statement.paths, strict=True):
             values = {position: shape.literals[position].identity[cell] for position, cell in where.items()}
-            if not where:  # the table is emptied, which may be empty already
+            if not where:  # the statement empties the table, which may be empty already
                 return [(key, path) for key in rows]
             if shape.table.primary_key:
                 key = tuple([values[position] for position in shape.table.key_positions])
@@ -131,7 +130,7 @@ class Rows:
         return list(paths.items())
 
     def statement(self, statement: Statement) -> Sequence[tuple[Cells | None, Cells | None, int]]:
-        """Run one; the rows before and after, and their numbers."""
+        """Runs a statement; returns the rows before and after, and their numbers."""
         if statement.kind == "insert":
             return self.insert(statement)
         return self.update(statement) if statement.kind == "update" else self.delete(statement)
@@ -141,7 +140,7 @@ class Rows:
         self.numbers[shape.number], self.born[shape.number] = {}, 0
 
     def change(self, change: Change) -> None:
-        """Run a DDL statement."""
+        """Runs a DDL statement."""
         before, after = change.before, change.after
         if before is None and after is not None:
             self.begin(after)

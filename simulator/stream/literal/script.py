@@ -1,4 +1,4 @@
-"""A scenario's script in YAML as literal transactions, on rows that are kept in memory. An entry is a turn."""
+"""A scenario's YAML script as literal transactions, run on rows in memory. Each entry is a turn."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ScriptStream(LiteralStream):
         return sum(len(literals[i].texts[cell] or "") for i, cell in enumerate(row))
 
     def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
-        """The rows before a turn, and their numbers: the script is run up to it."""
+        """The rows before a turn, and their numbers; runs the script up to it."""
         rows = self._rows_at_start()
         for past in self._script.turns[:turn]:
             _transaction(rows, past)
@@ -79,7 +79,7 @@ class ScriptStream(LiteralStream):
 
 
 def _transaction(rows: Rows, turn: Turn) -> Transaction:
-    """Run a turn."""
+    """Runs a turn; returns its transaction."""
     entries: list[Entry] = []
     for run, statement in enumerate(turn.statements):
         for before, after, number in rows.statement(statement):

@@ -38,18 +38,17 @@ BLOCK_TURNS: Final = 4096
 # Most heartbeats of the product between two transactions.
 MOST_HEARTBEATS: Final = 1000
 
-# A change with its turn, its number among the entries of that (from 0), and among its row changes (from 1).
+# (turn, index among its entries from 0, number among its row changes from 1, the change).
 _Numbered = tuple[int, int, int, RowChange]
 
 
 class LiteralStream(Stream):
-    """A history of literal transactions; turn i is transaction i. `alive`: the rows that are there before the first.
-
-    A front end says what its cells are as columns (`column`) and which rows there are at a turn (`numbered_rows`).
+    """A history of literal transactions; turn i is transaction i. `alive` is the number of rows before the first.
+    Subclasses turn cells into columns (`column`) and list the rows at a turn (`numbered_rows`).
     """
 
     turns: int
-    block_bytes = BLOCK_BYTES  # of the rows of a block
+    block_bytes = BLOCK_BYTES  # maximum bytes of a block's rows
 
     def __init__(
         self,
@@ -85,8 +84,9 @@ class LiteralStream(Stream):
         self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
 
     def beat(self, every_ms: int) -> None:
-        """Adds the product's heartbeats every `every_ms` while there are no transactions; less often if there would be
-        too many, and none if the script has its own."""
+        """Adds the product's heartbeats every `every_ms` between transactions; less often if there would be too many,
+        none if the script has its own.
+        """
         if any(transaction.heartbeat for transaction in self.transactions):
             return
         times = [transaction.ms for transaction in self.transactions]
@@ -98,16 +98,17 @@ class LiteralStream(Stream):
 
     @abstractmethod
     def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
-        """The rows that each table holds before a turn, all at once, and their numbers."""
+        """The rows of each table before a turn, all at once, and their numbers."""
 
     @abstractmethod
     def row_bytes(self, table: Table, row: Row) -> int:
-        """The bytes of the texts and bytes in a row."""
+        """Size of a row's texts and bytes."""
 
     @cached_property
     def block_turns(self) -> int:  # type: ignore[override]
-        """Turns that make some tens of megabytes, not counting the largest one. Raises UsageError for a turn that no
-        block can hold."""
+        """Number of turns that make some tens of megabytes, not counting the largest. Raises UsageError for a turn too
+        large for a block.
+        """
         turns = np.array([self._turn_bytes(transaction) for transaction in self.transactions] or [0], dtype=np.int64)
         if turns.max() > COLUMN_BYTES:
             self._too_large(int(turns.argmax()))
@@ -183,7 +184,8 @@ class LiteralStream(Stream):
                     events.append(self._event(turn, number, entry, transaction))
                     continue
                 rows += 1
-                if last is None or not _alike(last, entry):  # neighbours are alike mostly, and tables slow to hash
+                # adjacent changes mostly share a batch, and hashing tables is slow
+                if last is None or not _alike(last, entry):
                     shape = (entry.table, entry.kind, entry.logged_before, entry.logged_after)
                     group, last = groups.setdefault(shape, []), entry
                 group.append((turn, number, rows, entry))
@@ -247,7 +249,7 @@ class LiteralStream(Stream):
         return self._images(changes, envelope)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
-        """The rows before and after as columns."""
+        """The before and after images of changes, as a batch."""
         first = changes[0]
         table, kind, logged = first.table, first.kind, _logged(first)
         positions = range(len(table.columns))
@@ -269,7 +271,7 @@ class LiteralStream(Stream):
         return ChangeBatch(table, kind, envelope, after, before, logged=logged, row_numbers=numbers)
 
     def _old(self, table: Table, position: int, old: list[Any], new: list[Any]) -> Before:
-        """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
+        """A column of the before image, with only the rows in which it differs (0.0 differs from -0.0)."""
         rows = [
             i
             for i, (a, b) in enumerate(zip(old, new, strict=True))
@@ -288,7 +290,7 @@ class LiteralStream(Stream):
         return max(1, BLOCK_BYTES // (CHANGE_BYTES + byte_count // max(len(columns[0]), 1)))
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """The rows of every table before a turn; tables without rows are there, too."""
+        """The rows of every table before a turn, tables without rows included."""
         return ((table, columns) for table, columns, _ in self.numbered_rows(turn))
 
     def tables_from(self, turn: int) -> Iterator[Table]:
@@ -308,7 +310,7 @@ class LiteralStream(Stream):
         return self.source.parse_values([None] * len(batch), column.type)
 
     def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...], Ints]]:
-        """`numbered_rows`, kept for the other blocks of a snapshot."""
+        """`numbered_rows`, cached for the other blocks of a snapshot."""
         if self._cached_rows is None or self._cached_rows[0] != turn:
             self._cached_rows = turn, list(self.numbered_rows(turn))
         return self._cached_rows[1]
@@ -342,7 +344,7 @@ def _beats(start_ms: int, stop_ms: int, every_ms: int) -> range:
 
 
 def _alike(a: RowChange, b: RowChange) -> bool:
-    """Whether two changes share a batch; for the sake of speed only those of one and the same table object."""
+    """Whether two changes may share a batch. Tables are compared by identity, which is fast."""
     return (
         a.table is b.table
         and a.kind is b.kind

@@ -1,4 +1,4 @@
-"""Literal transactions: what a YAML script or the SQL engine hands to a stream, turn by turn.
+"""Literal transactions, which a YAML script or the SQL engine passes to a stream, turn by turn.
 
 A row is a tuple of cells, one for each column of its table. The front end defines the cells: the stream only
 compares them and asks for them as columns (`LiteralStream.column`).
@@ -18,9 +18,9 @@ Positions = tuple[int, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """A row as it was and is. `number` is the row's, as `ChangeBatch.row_numbers` says; `run` is equal for neighbours
-    that a rows event may hold together; `logged_before` and `logged_after` say which columns the images in the log
-    hold."""
+    """A row before and after a change. `number` is its permanent number (`ChangeBatch.row_numbers`); adjacent changes
+    with equal `run` may share a rows event; `logged_before` and `logged_after` are the columns in the log's images.
+    """
 
     table: Table
     kind: Kind
@@ -35,7 +35,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A version of a table and rows in it, by number. `text`: its CREATE TABLE as the server prints it, if known."""
+    """A table version and its rows by number. `text`: its CREATE TABLE as the server prints it, if known."""
 
     table: Table
     rows: dict[int, Row]
@@ -60,7 +60,7 @@ class Ddl:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A statement, or an entry before one, logged as text."""
+    """A statement, or an entry before one, that is logged as text."""
 
     kind: StatementKind
     database: str

@@ -1,4 +1,4 @@
-"""Tables for each type of the source (`each: type`), created before anything else looks at the tables.
+"""Tables for each type of the source (`each: type`), created before tables are read.
 
     tables:
       "type_{type}":
@@ -28,7 +28,7 @@ def has_some(loaded: Loaded) -> bool:
 
 
 def expand(loaded: Loaded, source: Source) -> tuple[Loaded, dict[str, str]]:
-    """The scenario with its tables for each type of the source, and the type of each of these by the table's name."""
+    """The scenario with a table per type of the source, and the type by name of these tables."""
     if not has_some(loaded):
         return loaded, {}
     by_name: dict[str, TableSpec] = {}

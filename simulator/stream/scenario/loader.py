@@ -25,7 +25,7 @@ SUFFIXES: Final = (".yaml", ".yml")
 
 # Keys of a scenario that hold settings alone: `--set text.hostile=0.01` also where the file has no `text`.
 SECTIONS: Final = ("curve", "mix", "text")
-# In a path of `--set`: all keys.
+# Stands for all keys in a path of `--set`.
 ANY: Final = "*"
 
 
@@ -39,16 +39,16 @@ class Loaded:
     data: Mapping = field(repr=False, compare=False)
 
     def fail(self, path: Key, problem: str) -> NoReturn:
-        """Raise ScenarioError: `orders.yaml:14: tables.orders.columns.qty.type: 'varchr' is not a MySQL type.`
+        """Raises ScenarioError: `orders.yaml:14: tables.orders.columns.qty.type: 'varchr' is not a MySQL type.`
 
-        `path` leads to a key of the file, by names and list indexes; the line is that of its nearest ancestor.
+        `path` is a key of the file, as names and list indexes; the line is that of its nearest existing ancestor.
         """
         raise ScenarioError(self.file, line_of(self.data, path), dotted(path), sentence(problem))
 
 
 def load(name_or_path: str, settings: Sequence[str] = ()) -> Loaded:
     """The scenario in a file, a shipped one by its name (no separator, no suffix), `-` for standard input, or a
-    scenario's own text (of several lines). `settings` are what `--set` says: `tables.users.rows=1e6`.
+    scenario's own text (of several lines). `settings` are arguments of `--set`: `tables.users.rows=1e6`.
 
     Raises UnknownName, UsageError when there is no such file, ScenarioError for what is in it.
     """
@@ -124,7 +124,7 @@ def read(content: bytes | str, file: str, settings: Sequence[str] = ()) -> Loade
 def _problem(
     file: str, data: Mapping, path: tuple[str | int, ...], sentence: str, assigned: dict[tuple[str | int, ...], str]
 ) -> ScenarioError:
-    """A problem at a path of the file, or with what `--set` put there."""
+    """A problem at a path of the file, or in a value that `--set` put there."""
     for above in (path[:length] for length in range(len(path), 0, -1)):
         if above in assigned:
             return ScenarioError(f"--set {assigned[above]}", None, dotted(path[len(above) :]), sentence)
@@ -132,8 +132,9 @@ def _problem(
 
 
 def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
-    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`, `tables.*.rows=1e6`; its paths.
-    Raises UsageError."""
+    """Sets a value in the data (`tables.users.rows=1e6`, `script[2].heartbeat=no`, `tables.*.rows=1e6`); returns the
+    paths set. Raises UsageError.
+    """
     path, equals, text = setting.partition("=")
     names = [int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", path)]
     if not equals or not names:
@@ -146,7 +147,7 @@ def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
     except YamlError as error:
         raise UsageError(f"--set {setting}: {error.problem}.") from None
     if isinstance(value, str) and (number := re.fullmatch(r"(\d+)[eE]\+?(\d{1,2})", value)):
-        value = number[1] + "0" * int(number[2])  # 1e6 rows; a file has no such numbers
+        value = number[1] + "0" * int(number[2])  # `--set` accepts 1e6 for counts; files do not
     paths = list(_expanded(data, names))
     if not paths:
         raise UsageError(f"--set {setting}: `*` stands for nothing there; of tables it means those with rows.")
@@ -156,7 +157,7 @@ def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
 
 
 def _expanded(data: Any, names: Sequence[str | int]) -> Iterator[tuple[str | int, ...]]:
-    """Paths in which `*` is replaced by each key or index; of tables by those of the short form."""
+    """Paths in which `*` is replaced by each key or index; below `tables`, by the short-form tables."""
     part: Any = data
     for depth, name in enumerate(names):
         if name == ANY and not has(part, ANY):

@@ -33,9 +33,9 @@ def sentence(problem: str) -> str:
 
 
 def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> list[tuple[Key, str]]:
-    """The problems in pydantic's error details, by line: the key of each, and a sentence."""
+    """The problems in pydantic's error details, sorted by line: key and sentence."""
     by_path: dict[Key, tuple[int, int, str]] = {}
-    # an unknown key explains one that is missing in the same mapping
+    # if a mapping has an unknown key, ignore its missing keys: one is probably misspelt
     misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
     for detail in details:
         if detail["type"] == "missing" and detail["loc"][:-1] in misspelt:
@@ -43,18 +43,17 @@ def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> lis
         path, fits = _path_of(detail["loc"], data)
         if not fits:
             continue
-        if path not in by_path:  # of the branches of a union the first counts
+        if path not in by_path:  # keep the problem of a union's first branch
             by_path[path] = (line_of(data, path) or 0, -len(path), _problem(detail, root))
-    # a problem of an inner key explains the problems of the keys around it
+    # ignore problems of keys that contain another problem
     outer = {path[:length] for path in by_path for length in range(len(path))}
     ranked = sorted((rank, path) for path, rank in by_path.items() if path not in outer)
     return [(path, sentence) for (_, _, sentence), path in ranked] or [((), "this is no scenario")]
 
 
 def _path_of(loc: tuple[Any, ...], data: Any) -> tuple[Key, bool]:
-    """The path in the file of an error's location, and whether the error is about the kind of data that is there.
-
-    Locations also name branches of unions (`list[…]`, `dict[…]`), which are no keys.
+    """The path in the file of an error's location, and whether the error is about the kind of data there. Locations
+    also contain branches of unions (`list[…]`, `dict[…]`), which are no keys.
     """
     path: list[str | int] = []
     for i, part in enumerate(loc):
@@ -149,7 +148,7 @@ def keys_at(loc: tuple[Any, ...], root: Any = ScenarioSpec) -> set[str]:
 
 
 def _inside(inner: Any, part: Any) -> Any:
-    """The annotation of a key or index; the annotation itself for a part that names a union's branch."""
+    """The annotation of a key or index; the annotation itself where the part is a union's branch."""
     inner = _without_optional(inner)
     if inner is Values:
         return find(part).arguments
@@ -170,7 +169,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _without_optional(annotation: Any) -> Any:
-    """Without `Annotated` and `| None`."""
+    """The annotation without `Annotated` and `| None`."""
     while True:
         if typing.get_origin(annotation) is typing.Annotated:
             annotation = typing.get_args(annotation)[0]

@@ -24,8 +24,8 @@ from simulator.values.pools import Pool, ask_faker, shipped
 def resolve(loaded: Loaded, source: Source, *, seed: int | None = None) -> Scenario:
     """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the rules that it breaks.
 
-    The literal rows of a script are judged by `ScriptStream`, since that needs running it; whether an update may change
-    nothing, how long keys last, and how many heartbeats come, by the generated stream.
+    `ScriptStream` checks the literal rows of a script by running it. The generated stream checks that updates change
+    something, that keys do not run out, and the number of heartbeats.
     """
     _check_source(loaded, source)
     _check_row_images(loaded, source)
@@ -113,10 +113,11 @@ def _check_script_tables(loaded: Loaded) -> None:
 def _fields(
     loaded: Loaded, first: Mapping[str, Table], source: Source
 ) -> tuple[Mapping[str, Mapping[str, Field]], tuple[Change, ...], Sequence[Unique]]:
-    """All columns of each table at any time, under the names that they keep; schema changes checked in their order; and
-    all unique keys."""
+    """All columns of each table at any time, by permanent name, the schema changes checked in order, and all unique
+    keys.
+    """
     spec = loaded.spec
-    # a key that the source computes is no column of the scenario
+    # a key that the source composes is not a column of the scenario
     fields = {
         name: {
             column.field: Field(
@@ -135,7 +136,7 @@ def _fields(
     current = dict(first)
     changes: list[Change] = []
     indexes: set[tuple[str, str]] = set()
-    wrong: set[str] = set()  # tables whose later changes cannot be judged
+    wrong: set[str] = set()  # tables with a faulty change: later changes cannot be checked
     with all_problems() as part:
         for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
             if (name := spec.schema_changes[i].table) in wrong:
@@ -185,7 +186,7 @@ def _before(applied: tables.Applied) -> Table:
 
 
 def _check_dropped(loaded: Loaded, path: tuple[str | int, ...], table: str, field: str) -> None:
-    """An update that sets nothing but the dropped column would change nothing from then on."""
+    """Fails if an update sets only the dropped column, since it would change nothing from then on."""
     for name, life in loaded.spec.lifecycles.items():
         for _, step in life.walk():
             for statement in step.do:
@@ -198,7 +199,7 @@ def _only(columns: Iterable[str], field: str) -> bool:
 
 
 def _pools(fields: Mapping[str, Mapping[str, Field]]) -> dict[Pool, tuple[str, ...] | None]:
-    """The texts of all pools, None for shipped ones."""
+    """The texts of all pools; None for shipped ones."""
     values = [field.spec.values for columns in fields.values() for field in columns.values()]
     pools = [pool for value in values for pool in value.generator.pools(value.arguments)]
     return {pool: None if shipped(pool) else ask_faker(pool) for pool in pools}

@@ -1,7 +1,6 @@
-"""A scenario resolved for a source and a seed: the input of a stream, and its fingerprint.
-
-`resolve` makes one, once, in the process that drives a run. It is pickled and sent to the others, which open the same
-stream from it whatever Faker they have: its pools travel with it.
+"""A scenario resolved for a source and a seed: the input of a stream, with a fingerprint. `resolve` makes it once, in
+the process that drives a run. Other processes get a pickled copy with its pools, so they open the same stream, whatever
+version of Faker they have.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ from simulator.values.pools import Pool, shipped
 
 @dataclass(frozen=True)
 class Field:
-    """A column of a table at any time, under the name that it keeps through renames (`name`).
-
-    A schema change adds it `since` a turn; rows last set before have `added_default`. Another drops it: `until`.
+    """A column of a table at any time; `name` is permanent through renames. A schema change adds it at turn `since`,
+    and rows last set before that have `added_default`; another drops it at turn `until`.
     """
 
     table: str
@@ -50,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Change:
-    """A schema change of a generated stream: it happens at the first transaction border at or after turn `at`."""
+    """A schema change of a generated stream, at the first transaction border at or after turn `at`."""
 
     at: int
     table: str
@@ -67,9 +65,9 @@ class Scenario(Loaded):
     """A checked scenario with its source and seed. Two are equal if their fingerprints are.
 
     `first_tables` are the tables before the first schema change, `fields` all their columns at any time, `changes` the
-    schema changes in the order in which they happen; a script has only tables. `each_type` has the type of each
-    table that is one of a table for each type. `pools` holds the texts from Faker, and None for a shipped pool,
-    which is read where it is needed. A copy from another process knows no lines of the file.
+    schema changes in the order in which they happen; a script has only tables. `each_type` has the type of each table
+    made by `each: type`. `pools` holds the texts from Faker, and None for a shipped pool, which is read on use. A copy
+    from another process does not know lines of the file.
     """
 
     source: Source
@@ -81,10 +79,12 @@ class Scenario(Loaded):
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits, the same in every process. They change with whatever changes a byte of the stream; the
-        file's name, comments and layout do not count."""
+        """32 hexadecimal digits, the same in every process. They depend on everything that affects a byte of the
+        stream, but not on the file's name, comments and layout.
+        """
         facts: list[Any] = [
-            self.spec.model_dump_json(exclude={"faults", "mix"}),  # faults change messages alone; tables have the mix
+            # faults affect messages only; the mix is in the tables
+            self.spec.model_dump_json(exclude={"faults", "mix"}),
             str(self.source),
             self.first_tables,
             self.changes,
@@ -103,7 +103,7 @@ class Scenario(Loaded):
         return self.spec.row_images.get(self.source.row_image_setting) or self.source.row_images[0]
 
     def texts(self, pool: Pool) -> tuple[str, ...]:
-        """The texts of one of the pools."""
+        """The texts of a pool."""
         return self.pools[pool] or shipped(pool) or ()
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Tables and their versions: the first one as a scenario declares it, and the next ones by schema changes."""
+"""Table versions: the first as the scenario declares it, later ones by schema changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Applied:
 
 
 def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
-    """A type as the scenario writes it: portable, or a native one if the scenario names its source."""
+    """Parses a type of the scenario: portable, or native if the scenario names its source."""
     if isinstance(text, Native):
         return source.parse_type(text)
     try:
@@ -45,7 +45,7 @@ def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnT
 
 
 def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> frozenset[str]:
-    """The columns that the tables of a scenario have at any time, by the names in the scenario and in the source."""
+    """Names of all columns at any time, in the scenario's and in the source's spelling."""
     spec = loaded.spec
     changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
     names = {name for table in spec.tables.values() for name in table.columns}
@@ -116,9 +116,9 @@ def unknown(loaded: Loaded, path: Key, noun: str, name: str, names: Iterable[str
 
 
 def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, source: Source) -> Applied:
-    """Applies the change at `path` to a table; None if the change creates one, or is about a database.
+    """Applies the change at `path` to a table; `table` is None if the change creates one, or is about a database.
 
-    Versions count up; a column keeps its `field` through renames. Raises ScenarioError for a change that cannot be.
+    Versions count up; a column keeps its `field` through renames. Raises ScenarioError for an impossible change.
     """
     name = change.change
     path = (*path, name)
@@ -129,7 +129,7 @@ def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, s
             applied = _CHANGES[name](loaded, path, table, change, source)
     except ScenarioError:
         raise
-    except UsageError as error:  # the system has no such statement
+    except UsageError as error:  # the source has no such statement
         loaded.fail(path, str(error))
     return replace(applied, sql=change.sql) if change.sql is not None else applied
 
@@ -153,7 +153,7 @@ def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Sour
         return table.columns[table.positions[stored]]
     for column in table.columns:
         if column.field == name and column.name in table.primary_key:
-            return column  # the system renames the key
+            return column  # the source renames the key
     unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
 
 

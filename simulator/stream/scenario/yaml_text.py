@@ -16,7 +16,7 @@ from simulator.stream.scenario.lines import Items, Mapping
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
-# Maximal keys and values of a file with its aliases expanded: reading them takes some ten seconds.
+# Maximum keys and values of a file with its aliases expanded: reading them takes some ten seconds.
 MOST_NODES: Final = 2_000_000
 TOO_DEEP: Final = "the file is nested too deeply"
 
@@ -37,7 +37,7 @@ def parse(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         problem = error.problem or error.context
-        if problem == "exceeded maximum nesting depth":  # the parser's own bound, in PyYAML 6.0.4
+        if problem == "exceeded maximum nesting depth":  # PyYAML 6.0.4's limit
             raise YamlError(None, TOO_DEEP) from None
         if mark is not None and re.match(r" *\t", "".join(text.split("\n")[mark.line : mark.line + 1])):
             problem = "a tab indents the line; write spaces"  # libyaml: "found character that cannot start any token"
@@ -50,7 +50,7 @@ def parse(text: str) -> Any:
 
 
 class _Builder:
-    """Builds data from YAML's events; no part of the file is kept twice, so long scripts need little memory."""
+    """Builds data from YAML events without an intermediate tree, so long scripts need little memory."""
 
     def __init__(self, events: Iterator[Any]) -> None:
         self.events = events
@@ -58,12 +58,12 @@ class _Builder:
         self.nodes = 0
 
     def document(self) -> Any:
-        next(self.events)  # the stream's start
+        next(self.events)  # stream start event
         event = next(self.events)
         if isinstance(event, yaml.StreamEndEvent):
             return None
         data = self.node(next(self.events))
-        next(self.events)  # the document's end
+        next(self.events)  # document end event
         event = next(self.events)
         if not isinstance(event, yaml.StreamEndEvent):
             _fail(event, "a second YAML document begins here; a scenario is one document")

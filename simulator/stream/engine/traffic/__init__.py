@@ -1,4 +1,4 @@
-"""The slot that a turn touches, and the turn that visits a slot: computed from tables, without a state.
+"""The slot of a turn, and the turns of a slot: computed from tables, without state.
 
 | module | holds |
 | --- | --- |

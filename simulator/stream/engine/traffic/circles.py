@@ -1,11 +1,12 @@
-"""Circles: the slots of a group stand in a circle and move along the seats of its decks.
+"""Circles: rotation of a group's slots over the seats of its decks, which decides how often and when each is visited.
 
-Every `decks` decks each slot moves on by `shift` seats. The first seats have more cards than the others; so how many
-visits a slot had by any deck follows from how far it has gone, and the way back is a division.
+Every `decks` decks each slot moves on by `shift` seats. The first seats have more cards than the others. So the visits
+of a slot before any deck follow from the seats it has passed, and the inverse is a division.
 
-With one seat a deck, a slot comes to each seat once in a round, and at each seat it goes through the same steps of its
-program. So a deck's cards do the same steps in every deck: how often a step was done before any turn is a product and a
-look-up. Hot sets that move are the other kind: their slots stay on the seats with more cards for some time.
+If slots move one seat per deck, a slot visits each seat once in a round, and takes the same steps of its program at a
+seat each time. So a card stands for the same step in every deck: how often a step was taken before any turn is a
+product and a look-up. Hot sets that move are the other kind: their slots stay on the seats with more cards for some
+time.
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ import numpy as np
 from simulator.stream.engine.traffic.seats import CARDS, GROUP, VISITS
 from simulator.values.draw import Ints
 
-# Cards of a hot set's deck at most; cards of a cold slot in it, where the deck of a group would have more.
+# Maximum cards of a hot set's deck, and cards of a cold slot in it where the deck would be larger.
 MOST_CARDS: Final = 1 << 17
 FEW_VISITS: Final = 4
-# In which the window of a hot set passes a slot, where there is time for them.
+# Shifts in which the window of a hot set passes a slot, if time allows.
 STEPS: Final = 4
-# Numbers of visits that are tried, to spread the slots over their program.
+# Numbers of visits to try, so that the slots spread over their program.
 TRIES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """Each of `groups` groups has `slots` slots; a seat has `visits` cards in a deck, the first `hot` ones `more`.
+    """Layout of a cohort's slots: `groups` groups of `slots` slots. A seat has `visits` cards in a deck, each of the
+    first `hot` seats `more` besides.
 
-    `steps` are those of the program that the slots run. `bound`: a round is a whole number of programs, and the
-    cards of a deck do the same steps as those of every other deck.
+    `steps` is the length of the slots' program. `bound`: a round is a whole number of programs, so a card stands for
+    the same step in every deck.
     """
 
     groups: int
@@ -57,7 +59,7 @@ class Circle:
 
 
 class Rounds(NamedTuple):
-    """The arithmetic of circles: of one for all slots, or of each slot's. Slots are counted within their group."""
+    """Arithmetic of circles, one for all slots or one per slot. Slots are counted within their group."""
 
     groups: Ints
     slots: Ints
@@ -74,7 +76,7 @@ class Rounds(NamedTuple):
         return turned
 
     def ahead(self, slot: Ints, number: Ints | int) -> Ints:
-        """Visits of a slot before deck `number`, counted from where it comes to the seats with more cards."""
+        """Visits of a slot before deck `number`, counted from its arrival at the seats with more cards."""
         deck = number + self._zero(slot)
         rounds, rest = np.divmod(deck, self._round)
         ahead: Ints = deck * self.visits + (rounds * self._stay + np.minimum(rest, self._stay)) * self.more
@@ -90,16 +92,16 @@ class Rounds(NamedTuple):
 
     @property
     def _round(self) -> Ints:
-        """Decks until a slot has gone round."""
+        """Decks in which a slot completes a round."""
         return self.slots // self.shift * self.decks
 
     @property
     def _stay(self) -> Ints:
-        """Decks for which a slot has more cards."""
+        """Decks in which a slot has more cards."""
         return self.hot // self.shift * self.decks
 
     def _zero(self, slot: Ints) -> Ints:
-        """The number of deck 0, counted from a deck in which the slot comes to the seats with more cards."""
+        """Decks from the slot's arrival at the seats with more cards to deck 0."""
         zero: Ints = (self.hot // self.shift - 1 - slot // self.shift) * self.decks
         return zero
 
@@ -120,8 +122,9 @@ def even(slots: int, steps: int) -> Circle:
 
 @lru_cache(maxsize=256)
 def _spread(seats: int, steps: int) -> tuple[int, int]:
-    """Cards of a seat, and how many seats have one more, so that a round is whole programs and the slots are anywhere
-    in theirs at any time: not many of them at the same step."""
+    """Cards of a seat, and the number of seats with one more. A round is then a whole number of programs, and at any
+    time the slots are spread over the steps of theirs.
+    """
     least = max(VISITS, CARDS // seats)
     bins = min(seats, steps)
     number = np.arange(seats, dtype=np.int64)
@@ -151,7 +154,7 @@ def hot_set(slots: int, share: float, times: float, turns: float, steps: int) ->
     stay = turns / (groups * average * seats * visits)
     if stay < 0.7:
         return None
-    # as many steps as there is time for, and as suit the number of hot slots
+    # as many shifts as time and the number of hot slots allow
     most = max(1, min(hot, round(stay)))
     windows = min(range(most, most // 2, -1), key=lambda n: abs(n * round(hot / n) - hot))
     shift = round(hot / windows)

@@ -13,18 +13,18 @@ from simulator.stream.engine.traffic.seats import ORDERS
 from simulator.values.draw import Ints, below, bits, key
 from simulator.values.groups import numbered
 
-# Turns in a period, least and most: as many as give the rarest cohort RARE of them.
+# Minimum and maximum turns in a period; between them, as many as give the rarest cohort RARE turns.
 PERIOD: Final = 1 << 14
 LONGEST_PERIOD: Final = 1 << 19
 RARE: Final = 8
 # Longest period, in turns, that has several orders.
 LONG: Final = 1 << 16
-# Numbers of four bytes that a deal keeps, to count the turns of sets of cohorts.
+# Maximum cached 4-byte counts of turns of sets of cohorts.
 KEPT: Final = 1 << 24
 
 
 class Deal:
-    """Turns dealt to cohorts by weight, period after period. A period's order is drawn by hash from a few."""
+    """Turns dealt to cohorts by weight, period after period. A hash picks the order of each period from a few."""
 
     def __init__(self, weights: Sequence[float], salt: np.uint64) -> None:
         self._key = salt
@@ -35,7 +35,7 @@ class Deal:
             rarest = min(weights) / sum(weights)
             wanted = RARE / max(rarest, RARE / LONGEST_PERIOD)
             self.period = min(LONGEST_PERIOD, max(PERIOD, 1 << int(wanted).bit_length()))
-            if rarest * self.period < 1:  # each cohort has a card at least
+            if rarest * self.period < 1:  # each cohort gets at least one card
                 hand = np.concatenate([dealt(weights, self.period - len(weights)), hand])
             else:
                 hand = dealt(weights, self.period)
@@ -50,7 +50,7 @@ class Deal:
         number = np.empty(cohort.shape, dtype=np.int32)
         within = numbered(self.cards)
         np.put_along_axis(number, by_cohort, np.tile(within.astype(np.int32), (orders, 1)), axis=1)
-        self._nth = number  # by order and position: how many cards of its cohort come before
+        self._nth = number  # by order and position: cards of the same cohort before it
         self._position = by_cohort.astype(np.int32)  # by order, cohort and number
         self._counted: dict[frozenset[int], tuple[int, npt.NDArray[np.int32]]] = {}
 
@@ -162,7 +162,7 @@ class Deals:
         return counts
 
     def _parted(self, which: Ints) -> list[tuple[Ints | slice, Span]]:
-        """The spans, and the rows of each."""
+        """The spans, with the rows that belong to each."""
         numbers = np.flatnonzero(np.bincount(which))
         if len(numbers) == 1:
             return [(slice(None), self._spans[numbers[0]])]

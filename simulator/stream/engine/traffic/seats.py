@@ -1,4 +1,4 @@
-"""Decks that deal a cohort's slots out: each slot sits on a seat, and each seat has some cards."""
+"""Decks that deal turns to a cohort's slots: each slot has a seat, each seat some cards, and each card is a turn."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Gaps = Literal["independent", "steady", "bursts"]
 
 # Different orders of a deck.
 ORDERS: Final = 4
-# Slots of a group at most; cards of each slot in a deck at least, cards of a deck at least.
+# Maximum slots of a group; minimum cards of a slot in a deck; minimum cards of a deck.
 GROUP: Final = 1 << 13
 VISITS: Final = 16
 CARDS: Final = 1 << 12
-# Of a bursty cohort: the visits of a burst on average, and how many cards lie between them on average.
+# Bursty cohorts: mean visits of a burst, and mean number of cards between them.
 BURST: Final = 4
 BURST_GAP: Final = 3
 
@@ -31,13 +31,13 @@ class Deck:
     """A deck in `ORDERS` orders. Cohorts that are alike share one."""
 
     seat: npt.NDArray[np.int32]  # by order and card
-    rank: npt.NDArray[np.int32]  # by order and card: how many cards of its seat come before
+    rank: npt.NDArray[np.int32]  # by order and card: cards of the same seat before it
     card: npt.NDArray[np.int32]  # by order, seat and rank
 
 
 @lru_cache(maxsize=64)
 def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
-    """A deck of `slots` seats that have `visits` cards each, and the first `hot` ones `more`."""
+    """A deck of `slots` seats with `visits` cards each; the first `hot` seats have `more` besides."""
     cards_of_seat = np.full(slots, visits, dtype=np.int64)
     cards_of_seat[:hot] += more
     cards = int(cards_of_seat.sum())
@@ -53,20 +53,20 @@ def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
         alike = drawn[:split].reshape(-1, visits + more), drawn[split:].reshape(-1, visits)
         sort_keys = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
         seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in sort_keys]), kind="stable")]
-    by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # 16 bits are sorted by radix
+    by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # NumPy sorts 16-bit numbers by radix
     rank = np.empty((ORDERS, cards), dtype=np.int32)
     np.put_along_axis(rank, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
     return Deck(seats, rank, by_seat.astype(np.int32))
 
 
 def _steady(drawn: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Cards of a seat one after the other: each seat once in each pass."""
+    """Sort keys of cards that come evenly: each seat once in each pass."""
     steady: npt.NDArray[np.float64] = (drawn + np.arange(drawn.shape[1])) / drawn.shape[1]
     return steady
 
 
 def _bursts(drawn: npt.NDArray[np.float64], cards: int) -> npt.NDArray[np.float64]:
-    """Cards of a seat behind each other: each BURST of them near the first, at gaps that are exponential."""
+    """Sort keys of cards that come in bursts: BURST cards of a seat follow their first at exponential gaps."""
     numbers = np.arange(drawn.shape[1])
     gaps = -np.log1p(-drawn) * BURST_GAP / cards
     gaps[:, numbers % BURST == 0] = 0

@@ -10,14 +10,15 @@ import numpy as np
 from simulator.stream.engine.traffic.seats import GROUP
 from simulator.stream.scenario.language.tables import Hot, LifecycleSpec, TableSpec
 
-# By Zipf's law: this many rows have weights of their own, the others share one with about a sixth of those before them.
+# Zipf's law: this many rows have weights of their own; each later tier is about a sixth of the rows before it.
 FIRST_RANKS: Final = 32
 STEP: Final = 6
 
 
 class Tier(NamedTuple):
-    """`slots` of the same weight each, relative to other tables'. `times` are the factors of the weight in surges, by
-    their numbers; `moving` slots take turns in being hot."""
+    """`slots` slots with the same weight, relative to other tables' weights. `times` are factors of the weight, by
+    number of the surge; `moving` slots take turns in being hot.
+    """
 
     weight: float
     slots: int
@@ -45,7 +46,9 @@ def tiers(spec: TableSpec | LifecycleSpec, slots: int, surges: Mapping[int, tupl
 
 
 def _zipf(exponent: float, slots: int, mean: float) -> list[Tier]:
-    """Ranks with about the same weight together: as many as a power of two, so that few different decks are needed."""
+    """Tiers of ranks with about the same weight; their sizes are powers of two, so that few different
+    decks are needed.
+    """
     sizes: list[int] = []
     first = 0
     while first < slots:

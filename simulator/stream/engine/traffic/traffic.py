@@ -30,7 +30,7 @@ from simulator.values.draw import GOLDEN, Bits, Ints, key, mix
 
 
 class Traffic:
-    """The closed form of turns. Arrays in, arrays out; turns and places may be negative (before the stream began)."""
+    """The closed form of turns, for arrays. Turns and places may be negative (before the stream began)."""
 
     def __init__(self, cohorts: Sequence[Cohort], seed: int, surges: Sequence[tuple[int, int]] = ()) -> None:
         """`surges` are ranges of turns."""
@@ -85,7 +85,7 @@ class Traffic:
         return cohort, base + slot * of.groups + group, place
 
     def turns(self, cohort: Ints, slot: Ints, place: Ints) -> Ints:
-        """The turn at which a slot comes to a place (negative: before turn 0)."""
+        """The turn at which a slot reaches a place (negative: before turn 0)."""
         if compiled():
             return self._deals.turns(cohort, self._tables.nth(cohort, slot, place))
         of, cards, start, base = self._of(cohort)
@@ -106,7 +106,7 @@ class Traffic:
         return of.ahead(slot, 0) + self._origin(cohort, slot, group, of)
 
     def places(self, cohort: int, slots: Ints, turns: Ints | int) -> Ints:
-        """The place of the first visit of each of these slots of one cohort at a turn or after it."""
+        """The place of the first visit at or after a turn, for each of these slots of one cohort."""
         nth = self.cohort_visits([cohort], np.broadcast_to(np.asarray(turns, dtype=np.int64), slots.shape))
         cohorts = np.full(len(slots), cohort, dtype=np.int64)
         if compiled():
@@ -117,9 +117,9 @@ class Traffic:
         number, card = np.divmod(dealing, cards)
         place = group - self._turned(cohorts, card, of.groups)
         place += of.groups * (place < 0)
-        # where the group's card of this dealing is dealt already, the next one counts
+        # if the group's card of this dealing has been dealt already, the next one counts
         card = card + (place < position)
-        # the cards of the seat before this one: a search in each seat's cards
+        # count the seat's cards before this one: binary search in each seat's cards
         first = start + self._order(cohorts, group, number, of.groups) * cards + self._first_card(slot, number, of)
         low, high = np.zeros(len(slots), dtype=np.int64), np.full(len(slots), of.visits[0], dtype=np.int64)
         high += (self._seat_of(slot, number, of) < of.hot) * of.more
@@ -137,7 +137,7 @@ class Traffic:
         return self._deals.count(frozenset(cohorts), turns)
 
     def earliest(self, cohort: int, visits: int) -> int:
-        """A turn that is not after the `visits`-th visit before turn 0 of any of a cohort's slots."""
+        """A turn at or before the `visits`-th last visit before turn 0 of every slot of a cohort."""
         circle = self.cohorts[cohort].circle
         nth = -(-visits // circle.visits) * circle.cards * circle.groups
         return -self._deals.first.period * -(-nth // int(self._deals.first.cards[cohort]))
@@ -154,7 +154,7 @@ class Traffic:
         return number, rest
 
     def deck_steps(self, cohort: int) -> npt.NDArray[np.int32]:
-        """The step that each visit of a deck of a bound cohort does: of all groups, in each order that it may have."""
+        """The step that each visit in a deck of a bound cohort takes: for all groups, in each possible order."""
         circle = self.cohorts[cohort].circle
         of, cards, start = Rounds(*self._rounds[:, cohort : cohort + 1]), circle.cards, int(self._start[cohort])
         cohorts, groups = (np.full(n, cohort, dtype=np.int64) for n in (cards, circle.groups))
@@ -172,13 +172,13 @@ class Traffic:
     # ---------------------------------------------------------------------------------------------------------- draws
 
     def _of(self, cohort: Ints) -> tuple[Rounds, Ints, Ints, Ints]:
-        """(circle, cards of a deck, where it stands, first slot)."""
+        """(circle, cards of its deck, offset of the deck, first slot) of each cohort."""
         if self.single:
             return Rounds(*self._rounds), self._cards, self._start, self._base
         return Rounds(*self._rounds[:, cohort]), self._cards[cohort], self._start[cohort], self._base[cohort]
 
     def _turned(self, cohort: Ints, card: Ints, groups: Ints) -> Ints:
-        """The group that a cohort begins with when all its groups deal one card."""
+        """The first group in a dealing, in which all groups of a cohort deal one card each."""
         if len(groups) == 1 and groups[0] == 1:
             return np.zeros(len(card), dtype=np.int64)
         return _fraction(_mixed(self._turn_key, cohort, card), groups)
@@ -191,13 +191,13 @@ class Traffic:
         return np.where(groups == 1, drawn, group) & (ORDERS - 1)
 
     def _origin(self, cohort: Ints, slot: Ints, group: Ints, of: Rounds) -> Ints:
-        """The place of a slot, less the visits that it has ahead: its phase is below the steps of its program."""
+        """The place of a slot less its `ahead`, so that its phase is below the steps of its program."""
         offset = self._offsets(cohort, slot, group, of.steps)
         origin: Ints = offset - (of.ahead(slot, 0) + offset) // of.steps * of.steps
         return origin
 
     def _offsets(self, cohort: Ints, slot: Ints, group: Ints, steps: Ints) -> Ints:
-        """Number of steps that the slots of a group, or the slot of a hot set, are ahead of others."""
+        """Offset in steps of a group's slots, or of a slot of a hot set, so that they differ from others."""
         who = (slot + 1) * ~self._bound[cohort] * GROUP + group
         return _fraction(_mixed(self._phase_key, cohort, who), steps)
 

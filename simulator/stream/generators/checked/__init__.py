@@ -1,1 +1,1 @@
-"""Numbers with check digits, or of a plan: accounts, articles, cards, telephones."""
+"""Numbers with check digits or of a numbering plan: accounts, articles, cards, telephones."""

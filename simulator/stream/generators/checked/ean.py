@@ -1,4 +1,4 @@
-"""`ean`: article numbers whose last digit checks."""
+"""`ean`: article numbers with their check digit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iban`: bank accounts whose check digits are right."""
+"""`iban`: bank accounts with valid check digits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.values.texts import strings
 
 # Weights of the Spanish control digits (Código Cuenta Cliente).
 CCC: Final = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
-# Bank codes of the length that the country has; accounts of banks of these numbers are made up.
+# Bank codes of each country's length; no real account has these numbers.
 BANKS: Final = {
     "AT": ("12000", "20111", "32000", "60000", "14000"),
     "DE": ("37040044", "50010517", "10050000", "20050550", "70150000", "60050101", "43060967", "12030000"),
@@ -39,7 +39,7 @@ class Iban(Strict):
 
 
 def plain(bank: Digits, account: Digits) -> Digits:
-    """Bank code and account number, one behind the other."""
+    """Bank code, then the account number."""
     return np.hstack([bank, account])
 
 
@@ -61,7 +61,7 @@ def french(bank: Digits, account: Digits) -> Digits:
     return np.column_stack([bank, account, key // 10, key % 10])
 
 
-# digits of the account number, and how the national number is put together
+# digits of the account number, and the function that composes the national number
 COUNTRIES: Final[dict[str, tuple[int, Callable[[Digits, Digits], Digits]]]] = {
     "AT": (11, plain),
     "DE": (10, plain),

@@ -1,4 +1,4 @@
-"""`luhn`: numbers whose last digit checks by Luhn's rule: payment cards, IMEIs."""
+"""`luhn`: numbers with a check digit by Luhn's rule: payment cards, IMEIs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`phone_number`: numbers of telephones, as they are written internationally (E.164)."""
+"""`phone_number`: telephone numbers in international notation (E.164)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from simulator.stream.scenario.language.words import Strict
 from simulator.values import check_digits
 from simulator.values.draw import Bits, below, mix
 
-# What a number begins with, and how many digits follow. Those of the United States (555-01xx) and of Germany are kept
-# for films and books: they are nobody's. Spain and China keep none.
+# Prefixes, and the number of digits that follow. Those of the United States (555-01xx) and Germany are reserved for
+# fiction, so nobody has them. Spain and China reserve none.
 AREAS: Final = (
     201, 202, 205, 206, 208, 210, 212, 213, 214, 215, 216, 248, 253, 267, 281, 301, 303, 305, 310, 312, 313, 314, 315,
     317, 321, 323, 330, 347, 352, 360, 404, 405, 407, 408, 410, 412, 414, 415, 419, 425, 432, 440, 443, 469, 480, 501,

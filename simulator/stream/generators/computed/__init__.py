@@ -1,1 +1,1 @@
-"""Values computed from the row's place and past, and from other values."""
+"""Values computed from the row's number and history, and from other values."""

@@ -1,4 +1,4 @@
-"""`commit_time`: when the transaction that set the value was committed."""
+"""`commit_time`: commit time of the transaction that set the value."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Derived(Draws):
         return numeric(value.at(self.type.scale if pa.types.is_decimal(self.type) else 0), self.type)
 
     def _members(self, state: State, table: str, cycle: Ints, tick: Ints) -> EntityRows:
-        """The entities' rows of a table that exist after the tick."""
+        """Rows of the entities in a table that exist after the tick."""
         ticks = self.columns.ticks
         counts = np.zeros(len(state), dtype=np.int64)
         for p in np.unique(ticks.program[tick]):
@@ -72,7 +72,7 @@ class Derived(Draws):
 
 
 class _Walk:
-    """The expression walked through: names must be there, and each part a number or a text."""
+    """Checks an expression: names must exist, and each part must have the required type, number or text."""
 
     def __init__(self, check: ColumnCheck) -> None:
         self.check, self.fail = check, check.fail
@@ -80,7 +80,9 @@ class _Walk:
         self.is_text = check.holds == "text"
 
     def walk(self, tree: ast.expr, *, aggregated: str | None = None, number: bool = False) -> None:
-        """`aggregated` is the table inside whose sum, min or max this stands; `number` if a text will not do."""
+        """Checks a subtree. `aggregated` is the table of the enclosing sum, min or max; `number`: it must not be a
+        text.
+        """
         number = number or not self.is_text
         match tree:
             case ast.Constant(value=bool()):
@@ -150,7 +152,7 @@ class _Walk:
     def check_digits(self, field: Field) -> None:
         source = self.check.source
         arrow, name = source.arrow_type(field.type), f"{field.table}.{field.column.name}"
-        # a whole number of 19 digits is how some systems hold one of 64 bits
+        # some systems hold 64-bit integers as decimals of 19 digits
         if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS + (arrow.scale == 0):
             self.fail(f"{name} has {arrow.precision} digits; expressions support at most {MOST_DIGITS} digits")
         if pa.types.is_string(arrow) and holds(field.type, source) in NUMBERS:

@@ -1,4 +1,4 @@
-"""Derived columns: a small arithmetic over an entity's values, parsed once, computed on arrays.
+"""Expressions of derived columns: arithmetic over an entity's values, parsed once, computed on arrays.
 
     quantity * price                                  columns of the same row
     sum(order_items.quantity * order_items.price)     over the entity's rows of another table; 0 when there are none
@@ -6,7 +6,7 @@
     orders.id + 1                                     a column of the entity's only row in another table
     concat(city, '-', id)                             text
 
-Numbers are exact: integers and decimals travel as whole numbers with a scale.
+Numbers are exact: integers and decimals are computed as integers with a scale.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Number:
     scale: int
 
     def at(self, scale: int) -> Ints:
-        """Changes the scale; a smaller one rounds half away from zero, as databases do."""
+        """The integers at another scale; a smaller one rounds half away from zero, as databases do."""
         if scale >= self.scale:
             return self.unscaled * np.int64(10 ** (scale - self.scale))
         unit = 10 ** (self.scale - scale)
@@ -67,7 +67,7 @@ class Scope:
         column: Callable[[str | None, str], pa.Array],
         members: Callable[[str], tuple[Ints, int]],
     ) -> None:
-        """`members(table)` gives the owner (a place in [0, rows)) of each of the entities' rows, and their count."""
+        """`members(table)` returns the owner (an index in [0, rows)) of each of the entities' rows, and their count."""
         self.rows, self.column, self.members = rows, column, members
 
 
@@ -106,9 +106,9 @@ def _check(tree: ast.expr, text: str) -> None:
             )
 
 
-@lru_cache(maxsize=1024)  # asked for each batch
+@lru_cache(maxsize=1024)  # called for each batch
 def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
-    """The columns it reads: (table, column), table None for the row's own."""
+    """The columns that the expression reads: (table, column); table None is the row itself."""
     names: set[tuple[str | None, str]] = set()
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     tables = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -126,7 +126,7 @@ def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
 
 
 def constant(literal: float) -> tuple[int, int]:
-    """A number of an expression as a whole number and a scale: 0.25 is (25, 2)."""
+    """A number of an expression as an integer and a scale: 0.25 is (25, 2)."""
     exact = Decimal(str(literal))
     exponent = exact.as_tuple().exponent
     scale = max(-exponent, 0) if isinstance(exponent, int) else 0
@@ -166,7 +166,7 @@ def _aggregate(name: str, argument: ast.expr, scope: Scope) -> Number:
     owner, count = scope.members(table)
     inner = evaluate(argument, Scope(count, scope.column, scope.members))
     if name == "sum":
-        # owners follow each other: running sums are ten times as quick as adding up owner by owner
+        # owners are sorted: differences of running sums are ten times as fast as sums per owner
         ends = np.cumsum(np.bincount(owner, minlength=scope.rows))
         return Number(np.diff(np.append(0, np.cumsum(inner.unscaled))[ends], prepend=0), inner.scale)
     out = np.zeros(scope.rows, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""`of`: a copy of a column: of the same entity, or of the row that a column of references leads to."""
+"""`of`: a copy of a column of the same entity, or of the referenced row."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Copies(Draws):
 
 
 class Looked(Draws):
-    """A column of the row that a reference leads to, as it was before the turn that set this column."""
+    """A column of the referenced row, as it was before the turn that set this column."""
 
     def __init__(self, copy: Copy, via: str, target: Target) -> None:
         self.history, self.table = target.history, target.field.table
@@ -104,7 +104,7 @@ def check(check: ColumnCheck, copy: Copy) -> None:
 
 
 def _check_via(check: ColumnCheck, copy: Copy, via: str) -> None:
-    """The column of references is one of this table, to the table that the value is from."""
+    """Fails unless `via` is a column of this table that references the table of the copied column."""
     columns = check.fields[check.field.table]
     if via not in columns:
         check.unknown(f"column of {check.field.table}", via, columns, "via")
@@ -124,7 +124,7 @@ def _check_via(check: ColumnCheck, copy: Copy, via: str) -> None:
 
 
 def _follows_key(check: ColumnCheck, table: str, name: str) -> None:
-    """A copy of a key changes together with it."""
+    """Fails unless a copy of a key is set whenever the key is."""
     home, field = check.home, check.field
     copied = {step for step, _, columns in home.updates if field.name in columns}
     for step, position, columns in check.homes[table].updates:

@@ -24,10 +24,10 @@ Part = Literal["name", "first_name", "last_name", "email", "login", "city"]
 Language = Literal["de", "en", "es", "zh"]
 # Columns whose updates give a person another last name.
 NAMES: Final = ("name", "last_name")
-# Between first and last name of an address.
+# Separators of first and last name in an e-mail address.
 SEPARATORS: Final = pa.array([".", "_", ""])
 AT: Final = pa.scalar("@")
-# Digits of a key.
+# Maximum digits of a key.
 DIGITS: Final = 19
 HALF: Final = np.uint64(32)
 
@@ -43,7 +43,7 @@ class Person(Strict):
 
 
 class Pool:
-    """The texts of all languages, one behind the other, and where those of each begin."""
+    """The texts of all languages in one array, and the first index of each language."""
 
     def __init__(self, groups: Iterable[tuple[str, ...]]) -> None:
         texts = list(groups)
@@ -69,8 +69,8 @@ class Pool:
 class Persons(Draws):
     """First name and language belong to the row; the last name changes when the column that has it is set once more.
 
-    Address and login are made of the name and the row's key as they were when they were set; an address that is set
-    again goes to another domain, a city to another one of the language.
+    Address and login are made of the name and the row's key at the time when they are set. Setting an address again
+    changes its domain; setting a city again picks another one of the language.
     """
 
     def __init__(self, part: str, languages: dict[str, float], target: Target) -> None:
@@ -91,7 +91,7 @@ class Persons(Draws):
         self.first_plain = pa.array([name for g in groups for name in g.first_plain], pa.string())
         self.last_plain = pa.array([name for g in groups for name in g.last_plain], pa.string())
         self.initials = pa.array([name[:1] for name in self.first_plain.to_pylist()], pa.string())
-        # of each language: what stands behind the name that is written first, and whether that is the last name
+        # by language: the separator between the names, and whether the family name comes first
         self.between = pa.array(["" if g.family_first else " " for g in groups], pa.string())
         self.family_first, self.two_last = ([getattr(g, fact) for g in groups] for fact in ("family_first", "two_last"))
 
@@ -139,11 +139,11 @@ class Persons(Draws):
         return pc.binary_join_element_wise(given, between, family, "")
 
     def _numbers(self, now: State, base: Bits) -> pa.Array:
-        """The digits of the row's key; five of chance where it has none of one column."""
+        """The digits of the row's key; five random digits if the key is not a single column."""
         if self.key is None:
             return pa.array(below(mix(base + np.uint64(7)), 90_000) + 10_000).cast(pa.string())
         keys = decoded(self.key.array(now))
-        if pa.types.is_string(keys.type):  # an address has letters and digits
+        if pa.types.is_string(keys.type):  # an address allows letters and digits only
             return pc.replace_substring_regex(keys, "[^0-9A-Za-z]", "")
         return keys.cast(pa.string())
 
@@ -153,13 +153,13 @@ def _part(values: Any) -> str | None:
 
 
 def languages_of(fields: Any) -> dict[str, float]:
-    """The languages of a table's people, which one of its columns says."""
+    """The languages of a table's people, with weights, as one of its columns sets them."""
     given = (field.spec.values.arguments.languages for field in fields.values() if _part(field.spec.values))
     return next((languages for languages in given if languages), {"en": 1.0})
 
 
 def most_characters(groups: list[People], part: str) -> int:
-    """The longest that a part can be."""
+    """Maximum length of a part, in characters."""
     longest = 0
     for names in groups:
         first, last = (max(map(len, pool)) for pool in (names.first, names.last))

@@ -23,7 +23,7 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Name, Share, Strict
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
-# Draws for another row than that of `distinct_from`
+# Salt of the draws that replace a row equal to that of `distinct_from`.
 Floats = npt.NDArray[np.float64]
 
 OTHERWISE: Final = np.uint64(0xD157)
@@ -46,7 +46,7 @@ class Reference(Strict):
 
 
 class References(Draws):
-    """A permanent row, or one that is there before the turn and is deleted only after the row that refers to it."""
+    """Keys of permanent rows, or of rows that exist before the turn and outlive the referring row."""
 
     def __init__(self, target: Target, reference: Reference) -> None:
         self.table, self.skew, self.recent = reference.table, reference.skew, reference.recent
@@ -67,7 +67,7 @@ class References(Draws):
             if self.permanent.rows == 1 and not target.field.column.nullable:
                 target.scenario.fail(target.field.path, f"{self.table} has one permanent row, and this needs another")
         self.history, self.salt = target.history, target.salt
-        # which rows are picked more often: any of them
+        # maps popularity ranks to rows, so that the popular ones are scattered
         self.preferred = Shuffle(max(self.permanent.rows, 1), target.salt)
         self._by_rank: Ints | None = None
 
@@ -76,7 +76,7 @@ class References(Draws):
         return with_nulls(self.column.array(rows), missing)
 
     def rows(self, state: State) -> tuple[State, Mask]:
-        """The rows that are referred to, as they were when they were picked, and which of them are none."""
+        """The referenced rows, as they were when they were picked, and a mask of rows without a reference."""
         if self not in state.kept:
             state.kept[self] = self._rows(state)
         rows: tuple[State, Mask] = state.kept[self]
@@ -102,7 +102,7 @@ class References(Draws):
         same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
         permanent = same[rows.cycle[same] < 0] if self.permanent.rows > 1 else same[:0]
         missing[same] = True
-        if len(permanent):  # the next one
+        if len(permanent):  # take the next permanent row
             number = self.permanent.number(rows.cohort[permanent], rows.slot[permanent], rows.row[permanent])
             following = self._born((number + 1) % self.permanent.rows)
             rows.replace(permanent, following)
@@ -110,12 +110,12 @@ class References(Draws):
         return rows, missing
 
     def _taken(self, state: State) -> tuple[State, Mask]:
-        """The rows that these must not lead to, and which have none such."""
+        """The rows that each reference must differ from, and a mask of references without such a row."""
         assert self.other is not None
         now = state.at(self.own, state.written(self.history), state.row)
         if self.other is not self:
             return self.other.rows(now)
-        # the row before it of the same entity, whose own choice depends on that before
+        # the previous row of the same entity, whose own choice depends on the one before it
         later = np.flatnonzero(state.row > 0)
         none = np.ones(len(state), dtype=bool)
         taken = self._permanent(np.zeros(len(state), dtype=np.uint64))
@@ -127,7 +127,7 @@ class References(Draws):
         return taken, none
 
     def _born(self, numbers: Ints) -> State:
-        """Permanent rows by their numbers, as they were born."""
+        """Permanent rows by their numbers, in their initial state."""
         ticks = self.living.ticks
         cohort, slot, row, names = self.permanent.identified(numbers)
         cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
@@ -136,7 +136,7 @@ class References(Draws):
         return born
 
     def _drawn(self, drawn: Bits, state: State) -> tuple[State, Mask]:
-        """A row for each draw, for these rows, and which found none."""
+        """A referenced row for each draw, and a mask of draws that found none."""
         rows = self._permanent(drawn)
         missing = np.zeros(len(rows), dtype=bool)
         if self.living.cohorts:
@@ -157,7 +157,7 @@ class References(Draws):
         return rows, missing
 
     def _permanent(self, drawn: Bits) -> State:
-        """Permanent rows; of any rows if there are none."""
+        """Permanent rows for draws; arbitrary states if there are no permanent rows."""
         rows = self.permanent.rows
         if not rows:
             ticks, zeros = self.living.ticks, np.zeros(len(drawn), dtype=np.int64)
@@ -171,7 +171,7 @@ class References(Draws):
         return self._born(self._preferred(rank))
 
     def _preferred(self, rank: Ints) -> Ints:
-        """The numbers of the permanent rows that are picked most often, second most often …"""
+        """Numbers of permanent rows, by rank of popularity."""
         if self.permanent.rows > MOST_IN_TABLE:
             return self.preferred.forward(rank)
         if self._by_rank is None:
@@ -180,7 +180,9 @@ class References(Draws):
         return numbers
 
     def _power(self, fractions: Floats) -> Floats:
-        """Places between 0 and 1, moved towards 0 by the skew; a product is many times as quick as a power."""
+        """Fractions moved towards 0 by the skew; integer powers are computed as products, which are many
+        times as fast.
+        """
         exponent = int(self.skew)
         if exponent != self.skew or exponent > 8:
             moved: Floats = fractions**self.skew
@@ -188,7 +190,7 @@ class References(Draws):
         return prod((fractions,) * exponent)  # type: ignore[return-value]
 
     def _groups(self, drawn: Bits, turns: Ints) -> Ints:
-        """The number of the living cohort to pick from, -1 for permanent rows: by how many rows each has."""
+        """The cohort of living rows to pick from, -1 for permanent rows; in proportion to their numbers of rows."""
         ends = np.cumsum(self.living.rows(turns), axis=0)
         more = mix(drawn ^ GOLDEN)
         newest = unit(mix(more)) < self.recent
@@ -224,7 +226,7 @@ def check(check: ColumnCheck, reference: Reference) -> None:
 
 
 def _check_distinct(check: ColumnCheck, reference: Reference, name: str) -> None:
-    """The other column is a reference to the same table, set whenever this one is."""
+    """Fails unless the other column references the same table and is set whenever this one is."""
     table, own = check.field.table, check.field.name
     columns = check.fields[table]
     if name not in columns:

@@ -1,4 +1,4 @@
-"""`sequence`: numbers that rise with the turn that wrote them, as an auto-increment column has."""
+"""`sequence`: numbers that ascend with the turn that wrote them, as in an auto-increment column."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from simulator.stream.generators.columns import Columns
 
 NEVER_FULL: Final = 1 << 62
-# Orders in which concurrent writers commit.
+# Number of precomputed orders in which concurrent writers commit.
 ORDERS: Final = 16
-# Numbers among which gaps are laid out, and how many a rollback leaves unused.
+# Numbers per window, within which gaps are placed; and the maximum numbers that a rollback leaves unused.
 WINDOW: Final = 1024
 RUNS: Final = np.array([1, 1, 1, 2, 3])
 
 
 class Sequence(Strict):
-    """Numbers that rise with the turn that wrote them, each once, as an auto-increment column has."""
+    """Unique numbers that ascend with the turn that wrote them, as in an auto-increment column."""
 
     start: Annotated[int, Field(ge=0, lt=1 << 62, description="The first number.")] = 1
     step: Annotated[int, Field(ge=1, le=65_535, description="From one number to the next.")] = 1
@@ -43,10 +43,9 @@ class Sequence(Strict):
 
 
 class Numbers(Draws):
-    """`start + step · n`, where n is how many numbers were given before: to the rows born before the stream, in turns
-    before this one, in the turn's statements before this one, and to the rows of this statement.
-
-    The n of `concurrent` neighbours are shuffled. With `gaps`, each WINDOW of numbers lies spread among some more.
+    """`start + step · n`, where n is the count of numbers given before: to rows born before the stream, in earlier
+    turns, in earlier statements of the turn, and to earlier rows of the statement. The n of `concurrent` neighbours are
+    shuffled. With `gaps`, each WINDOW of numbers is spread over a longer range.
     """
 
     always = True
@@ -74,7 +73,7 @@ class Numbers(Draws):
         self._traffic = columns.traffic
 
     def _spreads(self, seed: int, table: str, field: str) -> Ints:
-        """Some ways to lay a window of numbers among those that nobody has, which come in runs of 1 to 3."""
+        """Precomputed placements of a window's numbers among unused numbers, which come in runs of 1 to 3."""
         spreads = np.empty((ORDERS, WINDOW), dtype=np.int64)
         for order in range(ORDERS):
             drawn = bits(key(seed, table, field, "gaps", order), np.arange(2 * self._left_out + 2))
@@ -90,12 +89,11 @@ class Numbers(Draws):
 
     @cached_property
     def _before(self) -> int:
-        """Count of numbers given between the birth of the oldest living row and turn 0."""
+        """Count of numbers given from the birth of the oldest living row to turn 0."""
         return -int(self._births.before(np.array([self._earliest], dtype=np.int64))[0])
 
     def last_turn(self, highest: int) -> int:
-        """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows, unless all of
-        them were there before."""
+        """The last turn whose numbers are certainly at most `highest`, if each turn inserts as many rows as it can."""
         room = (highest - self.start) // self.step
         room = room // (WINDOW + self._left_out) * WINDOW if self._left_out else room
         if not self._numbered and self.permanent.rows - 1 <= room:
@@ -132,13 +130,12 @@ class Numbers(Draws):
 
 
 def row_numbers(columns: Columns, table: str) -> Numbers:
-    """The number that each row of a table keeps: that of an auto-increment column which no update sets."""
+    """The permanent number of each row of a table, computed as for an auto-increment column that no update sets."""
     return Numbers(Sequence(), pa.int64(), columns, table, "")
 
 
 def _numbered(ticks: Ticks, table: str, field: str) -> tuple[Ints, dict[int, Ints]]:
-    """Number of rows that the turn of each setting tick numbers before it; and by program, how many rows each
-    step numbers."""
+    """Numbers that the turn of each setting tick gives before it; and by program, the numbers that each step gives."""
     span = ticks.span(table)
     offsets = np.zeros(len(span), dtype=np.int64)
     of_steps = {}

@@ -1,4 +1,4 @@
-"""`statement_time`: when the statement that set the value began."""
+"""`statement_time`: start time of the statement that set the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`states`: the state that an entity is in after each step."""
+"""`states`: the state of an entity after each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`version`: how often the column was set."""
+"""`version`: count of the column's settings."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def draw(target: Target, arguments: bool) -> Draws:
     if target.field.spec.nullable is False or target.field.name in table.key:
         texts = [text for text in texts if text is not None]
     values = target.literals(texts)
-    if values.null_count > 1:  # an empty text may be null too
+    if values.null_count > 1:  # in some systems an empty text is a null, too
         values = storage(values).unique()
     return in_turn(values, target.history)
 

@@ -25,7 +25,7 @@ Choices = list[Text] | dict[str, Weight]
 
 
 def weighted(values: pa.Array, weights: Sequence[float], target: Target) -> Draws:
-    """The values by weight: an update takes another one, by weight among the others."""
+    """Values by weight; an update picks another value, by weight among the others."""
     return Picked(values, WeightedIndex(weights, target.history, target.salt))
 
 

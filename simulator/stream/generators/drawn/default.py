@@ -1,4 +1,4 @@
-"""`default`: what a column holds when the scenario says nothing, by its type."""
+"""`default`: plausible values by the column's type; used when the scenario sets no `values`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.stream.generators.generator import Generator
 def draw(target: Target, arguments: bool) -> Draws:
     name, value = target.source.default_values(target.field.type)
     if target.scenario.spec.source is None and target.field.spec.type.strip().lower() == "json":
-        name, value = DOCUMENTS  # where the system has no such type, too
+        name, value = DOCUMENTS  # also where the system has no JSON type
     generator = find(name)
     draws: Draws = generator.draw(target, generator.adapter.validate_python(value))
     return draws

@@ -1,7 +1,7 @@
 """`document`: JSON of a fixed shape, whose leaves are literals or values of their own.
 
-The text is the database's own: `", "` and `": "` between things, keys by length of their bytes and then by bytes, as
-MySQL stores and prints them; a system of other habits has the scenario's order, or no blanks either.
+The text is the database's own. MySQL sorts keys by length in bytes, then by bytes, and prints `", "` and `": "`; other
+systems keep the scenario's order, or print no blanks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.stream.scenario.scenario import Field
 from simulator.text.template import join
 from simulator.values.pools import Pool
 
-# A leaf makes a column of finished JSON text for a number of rows.
+# A leaf returns a column of finished JSON text for states of rows.
 Leaf = Callable[[State], pa.Array]
 Shape = dict[str, Any] | list[Any]
 
@@ -47,9 +47,8 @@ def literal(text: str | None) -> str:
 
 
 def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str = "sorted") -> list[str | Leaf]:
-    """The document as constants and leaves in the order in which they are written.
-
-    Its keys are sorted, or stay in the order in which they were `written`; `compact` has no blanks either.
+    """The document as constants and leaves in output order. `style`: `sorted` keys, keys as `written`, or `compact` (as
+    written, no blanks).
     """
     out: list[str | Leaf] = []
     comma, colon = (",", ":") if style == "compact" else (", ", ": ")
@@ -91,7 +90,7 @@ class Documents(Draws):
 
 
 def leaves(shape: Any, path: Key = ()) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """The leaves that are values of their own, with their places."""
+    """The leaves that have a generator, with their paths."""
     if isinstance(shape, list):
         for i, item in enumerate(shape):
             yield from leaves(item, (*path, i))
@@ -128,7 +127,7 @@ def _is_number(text: str) -> bool:
 
 
 def check(check: ColumnCheck, shape: Shape) -> None:
-    # an object or an array, if the type takes only one of them
+    # rejects the document if the type takes objects only, or arrays only
     check.literals(["[]" if isinstance(shape, list) else "{}"])
     for path, node in leaves(shape):
         values = check.read(node, *path)

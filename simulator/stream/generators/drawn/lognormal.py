@@ -1,4 +1,4 @@
-"""`lognormal`: amounts of which most are small and a few large."""
+"""`lognormal`: amounts, most of them small, a few large."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import Ints
 
-# Parts of the law that are as likely as each other; their middles are drawn.
+# Equally likely parts of the distribution; values are their midpoints.
 PARTS: Final = 1 << 13
 MOST: Final = 1 << 53
 Amount = Annotated[str, WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Lognormal(Strict):
-    """A law for amounts of money, sizes, durations."""
+    """Arguments of a log-normal distribution: amounts of money, sizes, durations."""
 
     median: Annotated[Amount, Field(description="As many are below it as above.")]
     spread: Annotated[float, Field(gt=1, le=100, description="Two thirds lie between the median over it and times it.")]
@@ -34,7 +34,9 @@ class Lognormal(Strict):
 
 
 def values_of(median: float, spread: float, low: int, high: int) -> Ints:
-    """The middles of the law's parts between two ends, each once: 12 digits of them, on which all platforms agree."""
+    """Distinct midpoints of the distribution's parts between two bounds, rounded to 12 digits, on which all platforms
+    agree.
+    """
     law, scale = NormalDist(), math.log(spread)
     parts = (median * math.exp(scale * law.inv_cdf((part + 0.5) / PARTS)) for part in range(PARTS))
     numbers = {round(float(f"{part:.12g}")) for part in parts if low <= part <= high}

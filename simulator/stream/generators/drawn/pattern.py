@@ -15,7 +15,7 @@ from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import Index, draws
 from simulator.values import texts
 
-# What each placeholder may become.
+# Characters that replace each placeholder.
 PLACEHOLDERS: Final = {
     "#": "0123456789",
     "?": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -25,7 +25,9 @@ SECOND: Final = np.uint64(0x5EC0)
 
 
 class Codes(Draws):
-    """Each placeholder is drawn; the last of those with the most characters never gets the one it had."""
+    """Codes with a random character for each placeholder. The last placeholder with the most choices never repeats its
+    character, so an update changes the code.
+    """
 
     def __init__(self, target: Target, shape: str) -> None:
         self.shape, self.history, self.salt = shape, target.history, target.salt

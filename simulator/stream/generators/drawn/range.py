@@ -1,4 +1,4 @@
-"""`range`: any value between two, both included: numbers, dates, times."""
+"""`range`: numbers, dates or times between two bounds, both included."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(check: ColumnCheck, ends: tuple[str, str]) -> None:
 
 
 def ends_of(literals: pa.Array, column: ColumnType, source: Source) -> tuple[float, float] | tuple[int, int]:
-    """Two values as numbers: of decimals the unscaled ones, of times microseconds."""
+    """The bounds as numbers: unscaled decimals, microseconds of times."""
     type = source.generated(column)
     if pa.types.is_floating(type):
         low, high = literals.to_pylist()
@@ -47,7 +47,7 @@ def draw(target: Target, ends: tuple[str, str]) -> Draws:
     type = target.type
     low, high = ends_of(target.literals(ends), target.field.type, target.source)
     if pa.types.is_floating(type):
-        # two decimals: short texts, on which all algorithms for printing floats agree
+        # two decimals: all algorithms for printing floats agree on such short texts
         first = round(low * 100)
         count = max(round(high * 100) - first + 1, 1)
         dtype = type.to_pandas_dtype()
@@ -56,7 +56,7 @@ def draw(target: Target, ends: tuple[str, str]) -> Draws:
     if pa.types.is_timestamp(type) or pa.types.is_duration(type):
         unit = target.source.unit_us(target.field.type)
         if target.field.type.name == "date" and ":" not in "".join(ends):
-            unit = max(unit, US_PER_DAY)  # a date may have a time of day, which a range does not set
+            unit = max(unit, US_PER_DAY)  # some systems' dates have a time of day, which a range does not set
     lowest = int(low)
     return OfIndex(target, (int(high) - lowest) // unit + 1, lambda index: numeric(lowest + index * unit, type))
 

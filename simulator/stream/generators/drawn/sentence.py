@@ -1,4 +1,4 @@
-"""`sentence`: sentences from templates, such as people write into a form."""
+"""`sentence`: sentences from templates, as people write them into forms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import ONE, several
 from simulator.tables import lists
 
-# Different sentences of one column.
+# Maximum distinct sentences of a column.
 MOST: Final = 20_000
 _WAYS: Final = re.compile(r"\{([^{}]*)\}")
 
@@ -28,7 +28,7 @@ Templates = Annotated[list[str], BeforeValidator(several), Field(min_length=1), 
 
 @cache
 def shipped() -> dict[str, tuple[str, ...]]:
-    """Templates that have a name: `sentence: delivery`."""
+    """Shipped templates by name: `sentence: delivery`."""
     return dict(lists(__file__, "sentences.yaml"))
 
 
@@ -43,7 +43,7 @@ def ways(template: str) -> list[list[str]]:
 
 
 def expanded(templates: Sequence[str]) -> dict[str, float]:
-    """All sentences with their weights: each template is as likely as the others."""
+    """All sentences with their weights; templates are equally likely."""
     sentences: dict[str, float] = {}
     for template in templates:
         choices = ways(template)
@@ -55,7 +55,7 @@ def expanded(templates: Sequence[str]) -> dict[str, float]:
 
 
 def templates_of(templates: Sequence[str]) -> list[str]:
-    """The templates, those of a name in its place."""
+    """The templates; a name of shipped ones is replaced by them."""
     return [text for template in templates for text in shipped().get(template, (template,))]
 
 

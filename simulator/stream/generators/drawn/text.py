@@ -16,7 +16,7 @@ from simulator.stream.scenario.language.words import Span, Strict
 from simulator.values import texts
 from simulator.values.draw import below, mix
 
-# Texts longer than this are not tried out.
+# Texts longer than this are not tried on the type.
 LONGEST_TRIED: Final = 100_000
 
 
@@ -38,7 +38,7 @@ def check(check: ColumnCheck, text: TextArguments) -> None:
     low, high = text.length
     check.room(high, "length")
     check.literals(text.characters, "alphabet")
-    # the longest text where bytes are counted, and the shortest where it may be null
+    # try the longest text in bytes, and the shortest, which some systems read as null
     widest = max(text.characters, key=lambda character: len(character.encode()))
     check.nullable_literals([widest * min(high, LONGEST_TRIED), *([""] if low == 0 else [])], "length")
 
@@ -48,7 +48,7 @@ def draw(target: Target, text: TextArguments) -> Draws:
     return OfBits(
         target,
         lambda drawn: texts.text(drawn, low + below(mix(drawn), high - low + 1), text.alphabet),
-        # a chance of one in 2^64 is as good as a promise
+        # a chance of 1 in 2^64 counts as never
         always=low * math.log2(len(text.characters)) >= 64,
         most_bytes=high * max(len(character.encode()) for character in text.characters),
     )

@@ -20,13 +20,13 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import GOLDEN, Bits, Ints, below, key, mix
 
-# Waves of 2^4 times the length each are added up, up to this many.
+# Maximum number of waves that are added up; each is 2^4 times as long as the one before.
 WAVES: Final = 6
 LONGER: Final = 4
 # Levels are in sixteenths of a pair and fit into 64 bits.
 UNIT: Final = 16
 MOST: Final = 1 << 40
-# Values of a walk by percents, at the most; one step leads past about this many of them.
+# Maximum values of a walk by percents; and approximate number of values that one step passes.
 MOST_VALUES: Final = 1 << 16
 FINER: Final = 8
 # Ratios of neighbours, in millionths.
@@ -54,23 +54,22 @@ class WalkArguments(Strict):
 
     @property
     def share(self) -> int | None:
-        """The step in millionths of the value, where it is one."""
+        """The step in millionths of the value, if it is a percentage."""
         return round(float(self.step[:-1]) * MILLION / 100) if self.step.endswith("%") else None
 
 
 class Walk(Draws):
-    """A sum of waves, each with a random height at its knots: those of 16^n settings move 4^n times as far as a
-    step.
-
-    The values are in pairs of neighbours, of which settings take the lower and the upper one in turn, so a value always
-    differs from the last one. It turns back at either end; with a trend it goes on at the other.
+    """A sum of waves, each with random heights at its knots; waves of 16^n settings move 4^n times as far as a step.
+    Values are grouped in adjacent pairs, and settings alternate between the lower and the upper value of a pair, so a
+    value always differs from the last one. The walk reflects at both ends; with a trend it wraps around.
     """
 
     def __init__(
         self, values: Ints | range, step: int, trend: int, law: str, target: Target, starts: Ints | None = None
     ) -> None:
-        """`values` in rising order; `step` and `trend` in numbers of them. `starts` are the pairs in one of which a
-        walk begins; left out: all of them."""
+        """`values` ascend; `step` and `trend` are counts of values. A walk begins in one of the pairs `starts`;
+        default: any.
+        """
         self.values, self.pairs = values, max(len(values) // 2, 1)
         self.always = len(values) > 1
         self.step, self.trend, self.law = step * UNIT // 2, trend * UNIT // 2, law
@@ -107,7 +106,7 @@ class Walk(Draws):
         return index
 
     def _wave(self, state: State, changes: Ints, n: int, salt: np.uint64) -> Ints:
-        """Heights at every 16^n-th setting, and straight lines between them."""
+        """A wave: heights at every 16^n-th setting, linear between them."""
         knot = changes >> LONGER * n
         height = self._height(self._drawn(state, knot, salt))
         if n:
@@ -122,7 +121,7 @@ class Walk(Draws):
         return mix(state.identity + salt + number.view(np.uint64) * GOLDEN)
 
     def _height(self, drawn: Bits) -> Ints:
-        """A random height by the law; all laws have the same spread, in units of 1/2^15."""
+        """A random height in units of 1/2^15; all distributions have the same spread."""
         if self.law == "normal":
             pieces = [(drawn >> np.uint64(shift) & np.uint64(65535)).view(np.int64) for shift in (48, 32, 16, 0)]
             normal: Ints = np.add.reduce(pieces) - 131072 >> 1
@@ -217,7 +216,7 @@ def draw(target: Target, walk: WalkArguments) -> Draws:
         steps = range(low, high + 1, max(unit // 100, 1))
         numbers = ending(steps if isinstance(numbers, range) else numbers, sizes(*walk.endings), unit)
         step, trend = (max(round(size * len(numbers) / fine), bool(size)) for size in (step, trend))
-        if share is not None:  # cheap things are as many as they were before their prices were rounded
+        if share is not None:  # rounding to the endings merges low prices: keep as many walks that start there
             positions = np.searchsorted(numbers, by_percents(low, high, share), side="right") - 1
             starts = np.clip(positions // 2, 0, max(len(numbers) // 2, 1) - 1).astype(np.int64)
     values = numbers if isinstance(numbers, range) else np.array(numbers, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Rules of a scenario that need more than one key to judge. Each failure is one sentence at the key that is wrong."""
+"""Rules that involve several keys of a scenario. Each failure is one sentence at the wrong key."""

@@ -28,7 +28,7 @@ Node = tuple[str, str]  # table and column
 
 
 def holds(type: ColumnType, source: Source) -> str:
-    """Contents of a column of a type, in a word for messages."""
+    """Word for the contents of a column, for messages: `texts`, `decimals` …"""
     if type.labels:
         return "labels"
     family = source.family(type)
@@ -95,7 +95,7 @@ class ColumnCheck:
         return holds(self.field.type, self.source)
 
     def fail(self, problem: str, *under: str | int) -> NoReturn:
-        """Report a problem of the generator's key, or of a key under it."""
+        """Reports a problem of the generator's key, or of a key under it."""
         self.loaded.fail((*self.path, *under), problem)
 
     def unknown(self, noun: str, name: str, names: Iterable[str], *under: str | int) -> NoReturn:
@@ -105,14 +105,14 @@ class ColumnCheck:
     # ----------------------------------------------------------------------------------------------------------- values
 
     def values(self, values: Values) -> None:
-        """Check a generator's arguments on this column."""
+        """Checks a generator's arguments on this column."""
         generator = values.generator
         if generator.fits and self.holds not in generator.fits:
             self.fail(f"{generator.name} has no values for {self.field.type.name}, which holds {self.holds}")
         generator.check(self, values.arguments)
 
     def read(self, node: dict[str, Any], *under: str | int) -> Values:
-        """The values at a key inside of this column's."""
+        """Parses the values at a key under this column's."""
         try:
             return Values.read(node)
         except ValidationError as error:
@@ -122,7 +122,7 @@ class ColumnCheck:
         self.fail(problem, *under, *path)
 
     def inner(self, field: Field, values: Values, *under: str | int) -> None:
-        """Check values at a key inside of this column's, as those of another column."""
+        """Checks the values at a key under this column's, as those of another column."""
         dataclasses.replace(self, field=field, path=(*self.path, *under, values.kind)).values(values)
 
     def literals(self, texts: Sequence[str | None], *under: str | int, by_index: bool = False) -> pa.Array:
@@ -138,7 +138,7 @@ class ColumnCheck:
             self.fail(f"{name} cannot be null, as an empty text is in {self.source.title}", *under)
 
     def room(self, characters: int, *under: str | int) -> None:
-        """The type must have room for this number of characters or bytes."""
+        """Fails unless the type has room for this number of characters or bytes."""
         room = self.field.type.length
         if room is not None and characters > room:
             self.fail(f"{characters} characters do not fit into {self.field.type.name}({room})", *under)
@@ -146,11 +146,11 @@ class ColumnCheck:
     # ---------------------------------------------------------------------------------------------------- other columns
 
     def reads(self, table: str, name: str) -> None:
-        """The column's values depend on those of another one."""
+        """Records that the column's values depend on another column."""
         self.needs.append((table, name))
 
     def same_entity(self, table: str) -> None:
-        """Another table must belong to the same entity."""
+        """Fails unless the other table belongs to the same entity."""
         if table not in self.fields:
             self.unknown("table", table, self.fields)
         lifecycle = self.home.lifecycle
@@ -158,7 +158,7 @@ class ColumnCheck:
             self.fail(f"{table} is not in the lifecycle of {self.field.table}; for other entities use references")
 
     def fits(self, other: Field) -> None:
-        """The other column's values must be values of this one."""
+        """Fails unless the other column's values are valid in this one."""
         old, new, ddl = other.type, self.field.type, self.source.ddl
         if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
             other_type, own_type = ddl.type_name(old), ddl.type_name(new)

@@ -1,4 +1,4 @@
-"""All columns of a scenario: their values fit, do not depend on each other in a circle, and keys are unique."""
+"""Checks of all columns: values fit their types, columns do not depend on each other in a circle, keys are unique."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]
 
 
 def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, Home]) -> None:
-    """The key's values must differ between all rows that are alive at the same time."""
+    """Fails unless the key differs between all rows that are alive at the same time."""
     key = loaded.spec.tables[table].key
     values = {name: fields[table][name].spec.values for name in key}
     for name, generated in values.items():
@@ -96,7 +96,7 @@ def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, H
 
 
 def _check_link(loaded: Loaded, table: str, key: Sequence[str], fields: Fields, homes: Mapping[str, Home]) -> None:
-    """References can be unique together: they are to rows that stay, drawn evenly, and never change."""
+    """Fails unless the references of a key can be unique together: to permanent rows, drawn evenly, never updated."""
     spec, home = loaded.spec.tables[table], homes[table]
     for name in key:
         field = fields[table][name]
@@ -120,7 +120,7 @@ def _check_link(loaded: Loaded, table: str, key: Sequence[str], fields: Fields, 
 
 
 def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], homes: Mapping[str, Home]) -> bool:
-    """Whether copies of another table's key make rows unique: with `row`, or if there is one row for each."""
+    """Whether copies of another table's key make rows unique: together with `row`, or if each has one row."""
     copies = [
         copy.table
         for copy in (value.arguments for value in values if value.kind == "of")
@@ -132,7 +132,9 @@ def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], hom
 
 
 def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[str, Home], source: Source) -> None:
-    """No two rows that are alive at the same time have the same values, except of nulls that the system lets repeat."""
+    """Fails unless rows that are alive at the same time differ in a unique key; nulls may repeat where the system
+    allows it.
+    """
 
     def lasts(field: Field) -> bool:
         """Whether neither nulls nor the default of older rows make values repeat."""
@@ -156,7 +158,7 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
 
 
 def _is_made_of_unique(values: Values, columns: Mapping[str, Field], primary: Sequence[str]) -> bool:
-    """Whether values never repeat: those of a sequence or uuid, or texts around such a value of the same row."""
+    """Whether values never repeat: a sequence, a uuid, or a text that contains such a value of the same row."""
     if values.generator.keyed(values.arguments) and primary == ["sequence"]:
         return True
     if values.kind != "derived":

@@ -1,4 +1,4 @@
-"""Lifecycles and short forms: what happens to each table's rows, and that it can happen in that order."""
+"""Checks of lifecycles and short forms: the statements on each table's rows must be possible in their order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.tables import unknown
 
-# Updates of a row between its insert and its delete: the engine's tables have an entry for each.
+# Maximum updates of a row between insert and delete: the engine's tables have an entry for each.
 LONGEST_LIFE: Final = 10_000
 
-# Of tables: whether an entity may have rows now.
+# By table: whether an entity may have rows at this step.
 Rows = dict[str, bool]
 # The keys of the steps and ways around a statement that not all entities take, outermost first.
 Branch = tuple[Key, ...]
@@ -24,10 +24,9 @@ Branch = tuple[Key, ...]
 
 @dataclass
 class Home:
-    """A table's lifecycle (None: the short form) and what happens to its rows in it.
-
-    The lifecycle's statements are numbered. `counted_as` is the table that has as many rows in an entity; `single` if
-    that is one row. `permanent` if some rows live for the whole stream.
+    """A table's lifecycle (None: the short form) and its numbered statements on the table's rows. `counted_as` is the
+    table that has as many rows in an entity; `single` if that is one row. `permanent` if some rows live for the whole
+    stream.
     """
 
     table: str
@@ -117,7 +116,7 @@ def _has_permanent_rows(table: TableSpec) -> bool:
 
 
 class _Lifecycle:
-    """One lifecycle walked through, statement by statement."""
+    """Walk through a lifecycle, statement by statement."""
 
     def __init__(
         self,
@@ -131,7 +130,7 @@ class _Lifecycle:
         self.members: dict[str, Home] = {}
         self.path: Key = ("lifecycles", name)
         self.first: Key = (*self.path, "steps", 0)
-        self.number = 0  # of the statement that is looked at
+        self.number = 0  # number of the current statement
 
     def check(self) -> None:
         loaded, life = self.loaded, self.life
@@ -151,7 +150,7 @@ class _Lifecycle:
         self._steps(life.steps, (*self.path, "steps"), (), {}, repeated=False)
 
     def _steps(self, steps: Sequence[Step], path: Key, branch: Branch, present: Rows, *, repeated: bool) -> None:
-        """Walk through steps. `present` says of each table inserted so far whether the entity may still have rows."""
+        """Walks through steps. `present`: by table inserted so far, whether the entity may still have rows."""
         for s, step in enumerate(steps):
             step_path: Key = (*path, s)
             skipped = dict(present) if step.optional else None

@@ -20,7 +20,9 @@ def check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> Non
 
 
 def check_surges(loaded: Loaded) -> None:
-    """Raises ScenarioError for a surge of what does not exist, cannot change more often, or has no effect."""
+    """Raises ScenarioError for a surge of an unknown table or lifecycle, of rows that cannot change more often, or
+    without effect.
+    """
     spec = loaded.spec
     changing: dict[str, TableSpec | LifecycleSpec] = {n: t for n, t in spec.tables.items() if t.rows is not None}
     changing |= spec.lifecycles

@@ -1,9 +1,9 @@
 """The scenario language as pydantic models: what a scenario file may say, and its JSON Schema.
 
 `loader.py` reads YAML into these with every scalar as text (only a plain `null` or `~` is None): numbers and switches
-take their type from the model, literal values of rows from the column they are for. So `no`, `1e3`, `2024-05-01` and
-`007` mean what the column says, never what YAML guesses. Rules that need more than one key (a reference to an unknown
-table, say) are in `checks`.
+take their type from the model, literals of rows from their column. So `no`, `1e3`, `2024-05-01` and `007` are read by
+the column's type, not by YAML's rules. Rules that need more than one key (a reference to an unknown table, say) are in
+`checks`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from simulator.stream.scenario.language.words import (
     span,
 )
 
-# Turns in a transaction: none crosses a block of the stream.
+# Maximum turns in a transaction: none crosses a block of the stream.
 LARGEST_TRANSACTION: Final = 1024
 LONGEST_TRANSACTION_MS: Final = 24 * 60 * 60 * 1000
-# Keys that scripts do without.
+# Keys that scripts cannot have.
 GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations", "text", "mix"}
 
 
@@ -85,14 +85,14 @@ def weighted(value: Any, read: Callable[[Any], tuple[int, int]], noun: str) -> d
 
 
 class Curve(Strict):
-    """Load of the hours of a day and the days of a week, in UTC; relative to each other."""
+    """Relative load of the hours of a day and the days of a week, in UTC."""
 
     hours: Annotated[list[Weight], Field(min_length=24, max_length=24, description="From midnight on.")] = [1.0] * 24
     days: Annotated[list[Weight], Field(min_length=7, max_length=7, description="From Monday on.")] = [1.0] * 7
 
 
 def turn_or(read: Callable[[Any], int]) -> Callable[[Any], tuple[str, int]]:
-    """A number of turns, or something of time."""
+    """Parser of a number of turns, or of a time that `read` parses."""
 
     def parse(text: Any) -> tuple[str, int]:
         if str(text).isdigit() and len(str(text)) <= 15:
@@ -126,7 +126,7 @@ class Surge(Strict):
 
 
 class Texts(Strict):
-    """Character of texts that people type: names, titles, comments."""
+    """Properties of texts that people type: names, titles, comments."""
 
     hostile: Annotated[
         Share, Field(description="Share of the rows with a nasty text in such a column: quotes, markup, controls …")
@@ -195,7 +195,7 @@ class ScenarioSpec(Strict):
 
     @property
     def row_images(self) -> dict[str, str | None]:
-        """Settings of servers that say what their logs hold of a row; None: all of it."""
+        """Server settings for row images in the log; None: full images."""
         names = {"row_image": self.row_image, "replica_identity": self.replica_identity}
         return {**names, "supplemental_logging": self.supplemental_logging}
 

@@ -1,4 +1,4 @@
-"""Schema changes and scripts, as the scenario language says them."""
+"""Schema changes and scripts in the scenario language."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TableChange(Strict):
 
     @property
     def change(self) -> str:
-        """The key that says what changes."""
+        """The key of the change: `add_column`, `rename_table` …"""
         return self.only(self._changes())
 
     @classmethod
@@ -106,7 +106,7 @@ class ScriptedStatement(RowStatement):
 
 
 class ScriptedSnapshot(Strict):
-    """Rows that are there before the script begins: written as snapshot rows when a snapshot is asked for."""
+    """Rows before the script's first entry; a snapshot contains them."""
 
     table: Name
     rows: Annotated[list[Row], Field(min_length=1)]
@@ -117,7 +117,7 @@ class NewTableName(Strict):
 
 
 class ScriptedChange(TableChange):
-    """A DDL statement of a script: all that a stream knows, and what only a script can do."""
+    """A DDL statement of a script: the changes of generated streams, and some that only scripts can make."""
 
     table: Name = Field("", description="The table's name at this time; not for databases.")
     create_database: Name | None = None

@@ -1,4 +1,4 @@
-"""Tables and lifecycles, as the scenario language says them."""
+"""Tables and lifecycles in the scenario language."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from simulator.stream.scenario.language.words import (
 )
 from simulator.stream.scenario.lines import Key
 
-# Of a step, in a row.
+# Maximum repetitions of a step.
 MOST_TIMES: Final = 1000
 
 # ------------------------------------------------------------------------------------------------------------ tables
@@ -194,7 +194,7 @@ class TableSpec(Strict):
         return self
 
     def link(self, column: str) -> tuple[str, ...] | None:
-        """The first key with a column that consists of references to other tables: it is unique as a whole."""
+        """The first key that contains a column and consists of references: it is unique as a whole."""
         for key in (self.key, *self.unique.values()):
             values = [self.columns[name].values.kind if name in self.columns else "" for name in key]
             if column in key and len(key) > 1 and set(values) == {"references"}:
@@ -203,7 +203,7 @@ class TableSpec(Strict):
 
     @property
     def moves(self) -> bool:
-        """Whether other rows are hot after some time."""
+        """Whether the set of hot rows changes over time."""
         return any(hot.moves for hot in self.hot)
 
     @property
@@ -242,7 +242,7 @@ class Statement(RowStatement):
 
 
 class Step(Strict):
-    """An entity's statements in one turn, or one of several ways to go on."""
+    """An entity's statements in one turn, or a choice between ways to continue."""
 
     name: Annotated[Name, Field(description="Of a step that does something.")] = ""
     do: Annotated[list[Statement], Field(description="Statements of one turn.")] = []
@@ -266,17 +266,17 @@ class Step(Strict):
 
     @property
     def optional(self) -> bool:
-        """Whether some entities do not take it."""
+        """Whether some entities skip the step."""
         return self.chance < 1 or self.times[0] == 0
 
     @property
     def varies(self) -> bool:
-        """Whether entities differ in it."""
+        """Whether entities take the step differently."""
         return self.chance < 1 or self.times[0] < self.times[1] or bool(self.either)
 
 
 class Way(Strict):
-    """One way to go on. Without steps: nothing happens."""
+    """A way to continue; without steps, nothing happens."""
 
     weight: Weight = 1
     steps: list[Step] = []
@@ -301,7 +301,7 @@ class LifecycleSpec(Strict):
 
     @property
     def moves(self) -> bool:
-        """Whether other entities are hot after some time."""
+        """Whether the set of hot entities changes over time."""
         return any(hot.moves for hot in self.hot)
 
     @property

@@ -28,7 +28,7 @@ class Values:
 
     @classmethod
     def read(cls, data: Any) -> Values:
-        """The values in a scenario's words. Raises ValueError or ValidationError."""
+        """Parses `values` as written in a scenario. Raises ValueError or ValidationError."""
         if isinstance(data, Values):
             return data
         if isinstance(data, str):
@@ -69,7 +69,7 @@ class Values:
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         all_generators = generators.everything()
-        # only of a schema inside another one does the handler see what annotations say
+        # the handler applies annotations only to a schema nested in another
         of = {
             generator.name: handler(core_schema.list_schema(generator.adapter.core_schema))["items"]
             for generator in all_generators
@@ -98,7 +98,7 @@ def _gathered(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _under(kind: str, details: Any) -> InitErrorDetails:
-    """An error of a generator's arguments, as one of the values."""
+    """An error in a generator's arguments as an error of the values."""
     under = {key: details[key] for key in ("type", "input", "ctx") if key in details}
     return {**under, "loc": (kind, *details["loc"])}  # type: ignore[typeddict-item]
 

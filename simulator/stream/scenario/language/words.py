@@ -27,12 +27,12 @@ Name = Annotated[
 Text = Annotated[str | None, WithJsonSchema({"type": ["string", "number", "boolean", "null"]})]
 Row = dict[Name, Any]  # column: literal; checked when the script is prepared
 Share = Annotated[float, Field(ge=0, le=1)]
-# Weights are added up and divided by each other.
+# Maximum weight: sums and ratios of weights must stay finite and exact enough.
 MOST_WEIGHT: Final = 1e15
 Weight = Annotated[float, Field(gt=0, le=MOST_WEIGHT)]
-# Counts of anything: rows, columns, characters.
+# Maximum count of anything: rows, columns, characters.
 MOST: Final = (1 << 31) - 1
-# Turns are numbered in 64 bits together with what happens in them.
+# Maximum turn: order keys hold it in 64 bits together with ordinals.
 MOST_TURNS: Final = 1 << 50
 
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -105,7 +105,7 @@ def count(text: Any) -> tuple[int, int]:
 
 
 def several(value: Any) -> Any:
-    """A name instead of a list of one name."""
+    """Wraps a single name in a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -128,7 +128,7 @@ Count = Annotated[tuple[int, int], BeforeValidator(count), SPAN_SCHEMA]
 
 
 class Shorthand:
-    """Editors must accept what the loader accepts: a word instead of a mapping, or an item instead of a list of one."""
+    """JSON Schema of shorthands that the loader accepts: a word for a mapping, an item for a list of one."""
 
     def __init__(self, short: JsonSchemaValue | None = None) -> None:
         self.short = short
@@ -146,7 +146,7 @@ Names = Annotated[list[Name], BeforeValidator(several), Field(min_length=1), ONE
 class Strict(BaseModel):
     """The base of all models of the language."""
 
-    # Built when it is asked for: most models are only parts, and the whole builds its parts again.
+    # Built on first use: most models are parts, and building the whole builds its parts again.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
     def only(self, keys: Sequence[str]) -> str:
