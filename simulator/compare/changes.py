@@ -1,4 +1,4 @@
-"""The events of a stream in words and in the source's statements: names, steps, kinds and changes, row by row."""
+"""Events of a stream in words and as the source's statements: names, steps, kinds and changes, row by row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.truth.rows import changes
 Place: TypeAlias = tuple[int, int, int]
 ROWS: Final = 0
 BEFORE_ROWS: Final = {HEARTBEAT: -2, DDL: -1}
-# A change has at most this many lines, of at most this many characters a value.
+# Maximum lines of a change, and characters of a value in it.
 MOST_LINES: Final = 20
 LONGEST: Final = 80
 CONTROLS: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -23,9 +23,9 @@ CONTROLS: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 @dataclass(slots=True)
 class Happening:
-    """The source's side of an event: `counts` has how many rows each verb and table has, `lines` the change in words, a
-    line a row, `statements` those that make it: of a row one each, and DDL as the log has it; rows of a snapshot and
-    heartbeats have none."""
+    """An event as the source sees it. `counts`: row counts by verb and table; `lines`: the change in words, a line per
+    row; `statements` that make the change: one per row, and DDL as logged; none for snapshot rows and heartbeats.
+    """
 
     step: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
@@ -43,12 +43,12 @@ class Happening:
 
     @property
     def change(self) -> str:
-        """The change in words, a text of several lines."""
+        """The change in words, as lines of text."""
         return _text_of(self.lines, "… and {} more")
 
     @property
     def statement(self) -> str:
-        """The statements that make the change, a text of several lines; "" without any."""
+        """The statements that make the change, as lines of text; "" if there are none."""
         return _text_of(self.statements, "-- … and {} more")
 
 
@@ -104,7 +104,7 @@ def place_of(order: OrderKey, kind: Kind, with_rows: set[tuple[int, int]]) -> Pl
 
 
 def _values(change: RowChange) -> str:
-    """The values of a row; of an update its key and the columns that change: `id=2  paid: 0 → 1`."""
+    """The values of a row; for an update, its key and the changed columns: `id=2 paid: 0 → 1`."""
     before, after = change.before, change.after
     if before is None or after is None or change.kind is DELETE:
         return ", ".join(f"{name}={_text(value)}" for name, value in (after or before or {}).items())

@@ -1,4 +1,4 @@
-"""The same changes as several formats write them: for each event the messages of every format, cut into members."""
+"""Messages of several formats about the same changes: for each event, every format's messages, cut into members."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from simulator.run.plan import Limits, Plan
 from simulator.run.request import Subject
 from simulator.run.scenario import Draft, load
 
-# Row changes compared of a stream without end, unless a limit is given.
+# Row changes compared by default, if the stream is endless.
 CHANGES: Final = 5
-# Behind the name of a format whose messages come again.
+# Appended to the name of a format for messages that come again.
 AGAIN: Final = " again"
-# What stands for a meaning of members that no table describes.
+# Meaning of members that no table describes.
 UNDESCRIBED: Final = "other"
 
 # A message's address (topic, partition, key …) and its members: names with texts.
@@ -34,9 +34,10 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A message: `address` has its topic, partition, key, tag and headers, `members` those of its value with their
-    texts; `value` is the whole text, None for a tombstone. `binary` has the bytes of a value that is no text.
-    `ordinal` is that of its first row change in the turn."""
+    """A message for people. `address`: topic, partition, key, tag and headers; `members`: those of the value, with
+    their texts; `value`: the whole text, None for a tombstone; `binary`: the bytes of a value that is not text.
+    `ordinal` is that of its first row change in the turn.
+    """
 
     address: Pairs
     members: Pairs
@@ -63,15 +64,16 @@ class Event:
 
     @property
     def title(self) -> str:
-        """The step and what happens in it."""
+        """The step's name, then the event's."""
         return self.name if self.step is None else f"{self.step}: {self.name}"
 
     def side_by_side(self, formats: Iterable[str]) -> list[dict[str, Shown]]:
-        """The messages of some formats in the order of the changes: beside each other those that begin with the same
-        one. A format that puts several rows into a message has none beside the later rows of others."""
+        """Rows of messages by format, in the order of the changes: a row has the messages that begin with the same
+        change. A format that puts several rows into a message has none in the rows of the later ones.
+        """
         rows: dict[tuple[int, int], dict[str, Shown]] = {}
         for format in formats:
-            last, number = None, 0  # of messages about one change: one and its tombstone, say
+            last, number = None, 0  # number among the messages about one change, such as a tombstone
             for message in self.messages[format]:
                 last, number = message.ordinal, number + 1 if message.ordinal == last else 0
                 rows.setdefault((last, number), {})[format] = message
@@ -96,7 +98,7 @@ class Comparison:
         return meanings.get(described_as(member, meanings), UNDESCRIBED)
 
     def by_meaning(self, format: str, shown: Shown) -> dict[str, Pairs]:
-        """The members of a message by what they mean, in the order of meanings."""
+        """The members of a message by meaning, in the order of meanings."""
         members: dict[str, list[tuple[str, str]]] = {}
         for member, text in shown.members:
             members.setdefault(self.meaning(format, member), []).append((member, text))
@@ -148,9 +150,9 @@ def compare(
 ) -> Comparison:
     """The events of a scenario in these formats (`canal-json,version=1.1.5`), or in all that the source can have.
 
-    A script is compared whole and from its snapshot on, of other scenarios `limit` row changes. `kinds` (insert, ddl …)
-    picks events. With `redelivered` each format has its messages also as they come again after a crash: as the format
-    `canal-json again`. Raises UsageError.
+    A script is compared from its snapshot to its end, another scenario for `limit` row changes. `kinds` (insert, ddl …)
+    selects events. With `redelivered`, a further format such as `canal-json again` has the messages as they come again
+    after a crash. Raises UsageError.
     """
     jobs: dict[str, Job] = {}
     if formats:
@@ -180,7 +182,7 @@ def compare(
     events = []
     for place in sorted({*happened, *sending}):
         event = happened.get(place, Happening())
-        # DDL before a snapshot is an event only where a format sends it
+        # DDL before a snapshot is an event only if a format sends it
         if (place in sending or place[0] or place[2] == ROWS) and (not kinds or set(kinds) & event.kinds):
             messages = {format: of_format.get(place, []) for format, of_format in sent.items()}
             kinds_of = tuple(sorted(event.kinds))
@@ -195,7 +197,7 @@ def compare(
 def _messages(
     job: Job, plan: Plan, with_rows: set[tuple[int, int]], *, again: bool = False
 ) -> Iterator[tuple[Place, list[Shown]]]:
-    """The messages of each place; with `again` those of changes, as they come again."""
+    """The messages by place; with `again`, those of changes as they come again."""
     by_place: dict[Place, list[Shown]] = {}
     known = members_of(job.codec.format)
     for batch in _again(job, plan) if again else _batches(job, plan):
@@ -220,7 +222,7 @@ def _again(job: Job, plan: Plan) -> Iterator[MessageBatch]:
 
 
 def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
-    """A message for people; objects whose members are `known` by their path are cut into these."""
+    """A message for people; objects are cut into their members if these are `known` by path."""
     address = [
         ("topic", message.topic),
         ("partition", "by key" if message.partition is None else str(message.partition)),

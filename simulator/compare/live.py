@@ -43,7 +43,7 @@ POLICY: Final = (
 
 
 class Server(ThreadingHTTPServer):
-    """Serves the page of a draft at `url`, and the messages of its edits."""
+    """Serves the page of a draft at `url`, and the messages of edited drafts."""
 
     daemon_threads = True
 
@@ -88,8 +88,9 @@ def types(system: str) -> bytes:
 
 
 def shared(address: str) -> Draft | None:
-    """The draft in an address that the page's Share has made, `…#messages?draft=yaml.eJy…`; None if it has none. Raises
-    UsageError."""
+    """The draft in an address that the page's Share button made, `…#messages?draft=yaml.eJy…`; None if there is none.
+    Raises UsageError.
+    """
     if not (match := re.search(r"[#?&]draft=(yaml|sql)\.([\w-]*)", address)):
         return None
     language, packed = match.groups()
@@ -105,7 +106,7 @@ def shared(address: str) -> Draft | None:
 
 
 def view_of(address: str) -> str:
-    """Choices of an address beside the draft: `#messages?event=3`; empty for a scenario's name."""
+    """The rest of an address without its draft: `#messages?event=3`; empty for a scenario's name."""
     return (
         re.sub(r"([?&])draft=[\w.-]*&?", r"\1", "#" + address.partition("#")[2]).rstrip("?&") if "#" in address else ""
     )
@@ -152,7 +153,7 @@ def parsed(body: bytes) -> Request:
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = 30  # seconds that a client may be silent
+    timeout = 30  # seconds to wait for a silent client
 
     def do_GET(self) -> None:
         if self.headers["Host"] not in self.server.hosts:
@@ -166,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         host, size = self.headers["Host"], self.headers["Content-Length"] or ""
-        self.close_connection = True  # the body of a refused request is not read
+        self.close_connection = True  # the body of a rejected request is not read
         if host not in self.server.hosts or self.headers["Origin"] != f"http://{host}":
             self._send(403, b"Only the page of this server may ask.", "text/plain")
         elif self.path != self.server.path:

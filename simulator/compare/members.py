@@ -1,4 +1,4 @@
-"""A message's value as readable text and cut into members; every value keeps the product's spelling."""
+"""Message values as readable text, and cut into members; every value keeps the product's spelling."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def cut(text: str, known: Collection[str]) -> list[tuple[str, str]]:
     >>> cut('{"meta":{"op":"ins","scn":1.0},"data":{"a":"}"}}', ["meta.op", "data"])
     [('meta.op', '"ins"'), ('meta.scn', '1.0'), ('data', '{"a":"}"}')]
     """
-    paths = {*known, *(path.partition(".")[2] for path in known)}  # an option may take the outermost object away
+    paths = {*known, *(path.partition(".")[2] for path in known)}  # an option may remove the outermost object
     opened = {path.rpartition(".")[0] for path in paths} - {""}
     return list(_cut(text, "", opened | {path.rpartition(".")[0] for path in opened}))
 

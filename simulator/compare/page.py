@@ -1,4 +1,4 @@
-"""A comparison as one HTML page that needs nothing else: messages, kinds of events, values of types, formats.
+"""A comparison as one self-contained HTML page: messages, kinds of events, values of types, formats.
 
 The page's data are facts of the formats and real messages, as compressed JSON in the page; `page.js` shows them.
 """
@@ -43,8 +43,9 @@ def page(
     snapshot: bool | None = None,
     report: Callable[[str], None] = lambda source: None,
 ) -> str:
-    """The page of a scenario; default: all formats, and all sources that any of them reads. `report` is called with
-    each source before its turn, and with why one is left out that cannot have the scenario. Raises UsageError."""
+    """The page of a scenario; default: all formats, and all sources that any of them reads. `report` is called with the
+    name of each source before it is compared, and with the reason if a source is left out. Raises UsageError.
+    """
     compared_formats = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
     if base is not None and base not in compared_formats:
         raise UsageError(f"--base {base}: the formats compared are {', '.join(compared_formats)}.")
@@ -64,7 +65,7 @@ def page(
         except ScenarioError as error:
             if sources or system.id == DEFAULT:
                 raise
-            report(f"{source} is left out: {error}")  # it was not asked for by name
+            report(f"{source} is left out: {error}")  # the user did not name it
             continue
         types[source] = types_of(system, read)
     data = {
@@ -82,19 +83,19 @@ def page(
 
 
 def types_of(system: Source, formats: Iterable[str]) -> list[dict[str, Any]]:
-    """The boundary values of a system's types, and their texts in these formats."""
+    """Boundary values of a system's types, with their texts in these formats."""
     codecs = {text: open_codec(text, system) for text in formats}
     return [{"type": shown.type, "values": shown.values, "texts": shown.texts} for shown in rendered(system, codecs)]
 
 
 def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:
-    """Those of the sources that the scenario can run on; the one that it names itself."""
+    """The sources among `read` that the scenario can run on; only one if the scenario names it."""
     loaded, system = load(scenario, settings=settings)
     return [possible.id for possible in possible_sources(loaded, sorted(read))] or [str(system)]
 
 
 def html_of(data: dict[str, Any], *more: str) -> str:
-    """The page of these data; `more` are assets that go with it, such as `live` for live.css and live.js."""
+    """The page with this data; `more` names further assets, such as `live` for live.css and live.js."""
 
     def asset(suffix: str, *names: str) -> str:
         return "".join(files(__package__).joinpath(f"{name}.{suffix}").read_text("utf-8") for name in names)
@@ -121,8 +122,9 @@ def described(format: Format) -> dict[str, Any]:
 
 
 def events_of(comparison: Comparison) -> list[dict[str, Any]]:
-    """Events with their messages, side by side: for each format its message in each row, null where it has none. A
-    message is its address and its members, as pairs, its value as a text, and its bytes where they are no text."""
+    """Events with rows of messages: each row has every format's message, or null. A message has its address and members
+    as pairs, its value as text, and its bytes if they are not text.
+    """
     events = []
     for event in comparison.events:
         rows = event.side_by_side(comparison.formats)

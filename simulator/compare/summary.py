@@ -1,4 +1,4 @@
-"""A comparison on one screen: a line a format, an event of each kind in a column."""
+"""A comparison on one screen: a line per format, a column per kind of event."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import orjson
 from simulator.compare.comparison import Comparison, Event, Shown
 
 NONE: Final = "–"
-# Longer words of operations are cut.
+# Maximum characters of an operation's word.
 LONGEST: Final = 9
-# The list of meanings that differ begins a column of its own in a terminal that leaves it this many columns.
+# Minimum width of the list of differing meanings beside the table.
 ROOM: Final = 20
 
 
 def summary(comparison: Comparison, *, base: str, width: int) -> str:
-    """Each format's words for the operation of events, and the meanings whose values differ from the
-    base's in the first update. `width` is in columns; a list that is longer ends with an ellipsis."""
+    """Each format's words for operations, and the meanings whose values differ from the base's in the first update.
+    `width` is in columns; a longer list ends with an ellipsis.
+    """
     events = _examples(comparison)
     formats = [base, *(format for format in comparison.formats if format != base)]
     head = ["", *(event.kinds[0] for event in events)]
@@ -47,8 +48,9 @@ def summary(comparison: Comparison, *, base: str, width: int) -> str:
 
 
 def _examples(comparison: Comparison) -> list[Event]:
-    """One event of each kind: that which most formats send, and of several such the first. An event of several kinds
-    stands for none of them unless there are no others."""
+    """One event of each kind: the first of those that most formats send. Events of several kinds are used only if there
+    are no others.
+    """
     best: dict[tuple[str, ...], Event] = {}
     for event in comparison.events:
         if event.kinds not in best or _senders(event) > _senders(best[event.kinds]):
@@ -84,7 +86,7 @@ def _operation(comparison: Comparison, format: str, message: Shown) -> str | Non
 
 
 def _differing(comparison: Comparison, event: Event, base: str, format: str) -> list[str]:
-    """The meanings whose values are not the base's in the first message of an event."""
+    """The meanings whose values differ from the base's in the first message of an event."""
     messages = event.messages
     if not messages[base] or not messages[format]:
         return ["number of messages"] if messages[base] or messages[format] else []

@@ -1,4 +1,4 @@
-"""A comparison as text: a column a format, aligned by what members mean; values that are not the base's are marked."""
+"""A comparison as text: a column per format, members aligned by meaning, differences from the base marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from simulator.compare.comparison import Comparison, Event, Pairs, Shown
 from simulator.formats.documents import MEANINGS
 
-# Narrower columns hold no value: formats stand one below the other then.
+# Minimum width of a column; below it, formats are printed one below the other.
 NARROWEST: Final = 32
 MARK: Final = "≠ "
 LABEL: Final = 21
@@ -22,7 +22,7 @@ _BORDER: Final = re.compile(r',(?=["\[{])|(?<=\S)  (?=\S)')
 
 
 def text(comparison: Comparison, *, base: str, width: int) -> str:
-    """All events; `base` is the format that others are held against."""
+    """All events as text; `base` is the format to compare others with."""
     formats = [base, *(format for format in comparison.formats if format != base)]
     return "\n\n".join(_event(comparison, event, formats, width) for event in comparison.events)
 
@@ -40,7 +40,7 @@ def _event(comparison: Comparison, event: Event, formats: Sequence[str], width: 
 
 
 def _messages(comparison: Comparison, messages: dict[str, Shown], width: int) -> list[str]:
-    """Messages side by side, or each member's texts one below the other where the terminal is too narrow."""
+    """Messages side by side, or the texts of each member one below the other if the terminal is too narrow."""
     rows, there = _rows(comparison, messages), list(messages)
     column = (width - LABEL) // len(there) - 2
     if column >= NARROWEST:
@@ -83,7 +83,7 @@ def _rows(comparison: Comparison, messages: dict[str, Shown]) -> list[tuple[str,
 
 
 def _ordered(labels: Sequence[str]) -> list[str]:
-    """The address first, then members by what they mean."""
+    """Labels in output order: the address first, then members by meaning."""
     return sorted(labels, key=lambda label: MEANINGS.index(label) if label in MEANINGS else -1)
 
 
@@ -94,7 +94,7 @@ def _member(label: str, name: str, value: str) -> str:
 def _side_by_side(label: str, cells: Sequence[tuple[str, bool]], width: int) -> list[str]:
     wrapped = [_wrapped((MARK if differs else "  ") + cell, width) for cell, differs in cells]
     lines = []
-    if len(label) >= LABEL:  # such as a header's name: a line of its own
+    if len(label) >= LABEL:  # a long label, such as a header's name, gets its own line
         lines, label = [click.style(label, dim=True)], ""
     for number, parts in enumerate(zip_longest(*wrapped, fillvalue="")):
         lead = click.style(_padded("" if number else label, LABEL - 1), dim=True) + " "
@@ -112,7 +112,7 @@ def _coloured(line: str, differs: bool) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken between members where there are some; wide characters take two."""
+    """Lines of at most `width` columns, broken between members if possible; wide characters take two columns."""
     lines, current, used = list[str](), "", 0
     for character in line:
         if used + _columns(character) > width:

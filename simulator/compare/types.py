@@ -20,7 +20,7 @@ from simulator.formats.format import Codec
 from simulator.model import INSERT, Column, ColumnType, Table
 from simulator.sources.source import Source
 
-# Longer texts are shortened in the middle.
+# Maximum characters of a text; longer ones are shortened in the middle.
 LONGEST: Final = 160
 ABSENT: Final = "(absent)"
 
@@ -97,19 +97,20 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
             for name, part in cut(text, tuple(known))
             if (path := described_as(name, known)) in known and known[path].meaning == "after"
         ]
-        # a value without an envelope is the row
+        # without an envelope, the value is the row
         rows.append(_row(after[0] if after else text, [column.name for column in columns]))
     for number, (_, values) in enumerate(types):
         yield tuple(shortened(row[number]) for row in rows[: len(values)])
 
 
 class _NotJson(Exception):
-    """Raised for a row that is a single text, of which only the last column can be read."""
+    """A row is a single text, of which only the last column can be read."""
 
 
 def _row(text: str, names: Sequence[str]) -> list[str]:
-    """The texts of a row's columns: from an object or a list of one object, from typed values after the key's, or from
-    a document among typed values."""
+    """The texts of a row's columns, in an object, in a list of one object, as typed values after the key's, or in a
+    document among typed values.
+    """
     if text.startswith('"'):
         if len(names) > 1:
             raise _NotJson

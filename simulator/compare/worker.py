@@ -25,7 +25,7 @@ from simulator.run.scenario import Draft, load
 SECONDS: Final = 15
 MOST_CHANGES: Final = 50
 MOST_EVENTS: Final = 100
-MOST_MESSAGES: Final = 20  # per event and format
+MOST_MESSAGES: Final = 20  # maximum messages per event and format
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Request:
 
 
 class Worker:
-    """The process. Any thread may send requests; of the waiting ones only the newest is answered."""
+    """The process that compares drafts. Any thread may send requests; of those waiting, only the newest is answered."""
 
     def __init__(self, seconds: int = SECONDS) -> None:
         self.seconds = seconds
@@ -98,7 +98,8 @@ def answered(request: Request) -> dict[str, Any]:
     """Events for the page, the system, whether some events were left out, and the scenario's errors."""
     try:
         system = load(request.draft, request.source)[1].id
-        formats = [name for name in request.formats if system in find(name).sources]  # the page asks again for others
+        # the page requests others separately
+        formats = [name for name in request.formats if system in find(name).sources]
         if not formats:
             return {"system": system, "events": None, "cut": False, "error": None}
         comparison = compare(request.draft, formats, source=request.source, limit=MOST_CHANGES)

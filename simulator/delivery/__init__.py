@@ -1,1 +1,3 @@
-"""Turns changes into addressed packs: marks, pack, route. Follows a format's declarations; no code of any product."""
+"""Turns changes into addressed packs: marks, pack, route. Formats declare the rules; there is no code of
+any product.
+"""

@@ -1,6 +1,6 @@
 """The hash functions that choose partitions, on whole columns.
 
-| name | definition | known from |
+| name | definition | used by |
 | --- | --- | --- |
 | `string_hash` | h = 31·h + unit over UTF-16 units, 32 bits, signed | Java's String.hashCode |
 | `murmur2` | MurmurHash2 over bytes, seed 0x9747b28c | the default of Kafka's Java producer |
@@ -145,7 +145,7 @@ class _Words:
     def __init__(self, array: pa.Array) -> None:
         data, offsets = _bytes_of(array)
         self.lengths, self._starts = np.diff(offsets), offsets[:-1]
-        # A few more bytes, so that four can be read anywhere.
+        # Padding, so that four bytes can be read at any offset.
         padded = np.concatenate([data, np.zeros(4, dtype=np.uint8)])
         self._words = np.ndarray(len(data) + 1, dtype="<u4", buffer=padded, strides=(1,))
 
@@ -271,6 +271,6 @@ JAVA_ABS: Final = Hash(string_hash, java_abs_mod)
 JAVA_MASK: Final = Hash(string_hash, to_positive_mod)
 # The default partitioner of Kafka's Java client.
 MURMUR2: Final = Hash(murmur2, to_positive_mod)
-# Bytes of a digest, and the value itself.
+# Hash of an MD5 digest, and the number that a text spells.
 MD5: Final = Hash(md5, to_positive_mod)
 ORIGINAL: Final = Hash(original, to_positive_mod)

@@ -14,9 +14,9 @@ from simulator.model import BEGIN, Kind, Table, TableId
 
 
 def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBatch | None:
-    """One mark per transaction, a change of no table. It has the data of the transaction's first change (BEGIN) or last
-    change (COMMIT), and stands right before or after it, in the log as in the stream. None without transactions; a
-    snapshot has none.
+    """One mark per transaction, as changes without a table. A mark copies the envelope of the transaction's first
+    change (BEGIN) or last change (COMMIT), and comes right before or after it in log and stream. None if there is no
+    transaction, as in a snapshot.
     """
     envelopes = [batch.envelope for batch in batches if batch.envelope.phase]
     if not envelopes:
@@ -24,7 +24,7 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     arrays = {name: np.concatenate([getattr(envelope, name) for envelope in envelopes]) for name in Envelope.ARRAYS}
     order = np.lexsort((arrays["ordinal"], arrays["turn"]))
     txn = arrays["txn"][order]
-    # the numbers next to those of changes are free: none ends before the first, a split insert may follow the last
+    # marks take numbers next to those of changes, which are free; a split insert may follow the last change
     border, step = (txn[:-1] != txn[1:], order_keys.BEGIN if kind is BEGIN else order_keys.COMMIT)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
     firsts = [envelope.txn_in_second for envelope in envelopes if envelope.txn_in_second is not None]

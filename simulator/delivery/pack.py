@@ -49,7 +49,7 @@ class Packing:
         return Events(np.arange(len(batch) + 1, dtype=np.int64), changed_by_column(batch))
 
     def packs(self, changes: Changes, to: Router) -> Iterator[PackedBatch]:
-        """The messages of a block, addressed."""
+        """The addressed messages of a block."""
         for batch in changes.batches:
             addresses = to.changes(batch)
             yield cut(
@@ -94,7 +94,7 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
         rows = np.arange(len(batch))
         begun = np.maximum.accumulate(np.where(begins, rows, 0))
         begins |= (rows - begun) % events.message_rows == 0
-    first = np.empty(len(batch), dtype=np.int64)  # row to the first row of its message
+    first = np.empty(len(batch), dtype=np.int64)  # by row: the first row of its message
     first[grouped] = grouped[begins][np.cumsum(begins) - 1]
     # in stream order: messages by their first rows
     order = np.argsort(first, kind="stable")

@@ -1,4 +1,4 @@
-"""Parts of a block's messages, and how they become one batch in stream order.
+"""Parts of a block's messages, and their merge into one batch in stream order.
 
 A part holds the messages of one table and kind. Its values are written straight into the batch, in stream order:
 writing each part separately first takes 10 % more processor time and up to 200 MB more memory (values of 7 KB).
@@ -21,7 +21,7 @@ from simulator.errors import DeliveryFailed
 from simulator.native.program import ARROW, Program, RoomOf, compiled, write
 from simulator.text.template import Piece, join, nulls_of, program_of
 
-# Above about this many bytes the values of a part are written alone, so that an error names the part that is too large.
+# A part with about this many bytes or more is written separately, so that an error names the part that is too large.
 MOST_UNWRITTEN: Final = 1 << 28
 # The columns that order messages, most significant first.
 ORDER: Final = ("phase", "turn", "ordinal")
@@ -60,7 +60,9 @@ class Part:
 
 
 def values_of(pieces: Sequence[Piece] | None, count: int) -> pa.Array | Program:
-    """Values made of these pieces; None: null values. They are written here if the compiled library cannot do it."""
+    """Values made of these pieces (None: null values): a program for the compiled library if it can write them, else
+    the written array.
+    """
     if pieces is None:
         return pa.nulls(count, pa.binary())
     if compiled() and nulls_of(pieces) is None:
@@ -92,14 +94,14 @@ def assembled(parts: Sequence[Part], room_of: RoomOf = ARROW) -> MessageBatch:
 
 
 def _stream_order(parts: Sequence[Part]) -> Ints:
-    """The messages of all parts, counted from the first of the first, in stream order."""
+    """Indexes of the messages in stream order, counted through all parts."""
     keys = [np.concatenate([np.asarray(part.columns[name]) for part in parts]) for name in ORDER]
     if not len(keys[0]):
         return np.zeros(0, dtype=np.int64)
     ranges = [(int(key.min()), int(key.max()) + 1) for key in keys]
     if math.prod(stop - low for low, stop in ranges) >= 1 << 63:
         return np.lexsort(keys[::-1])
-    # as single numbers: each part is sorted already and sorting only merges, which is two to three times as fast
+    # one number per key: sorting then merges the parts, which are sorted, two to three times as fast
     numbers = np.zeros(len(keys[0]), dtype=np.int64)
     for key, (low, stop) in zip(keys, ranges, strict=True):
         if stop - low > 1:

@@ -1,6 +1,6 @@
-"""Redelivery: where a product starts again after its process ended, and what it renews in messages that come again.
+"""Redelivery: where a product resumes after its process ended, and what it renews in messages that come again.
 
-A product stores its position now and then, and reads on from there after a restart. So the messages between the stored
+A product stores its position at intervals, and resumes there after a restart. So the messages between the stored
 position and the last one that was sent come again: one unbroken stretch, in the old order, to the same partitions. It
 ends with the last message before the end; then the stream goes on.
 """
@@ -43,14 +43,15 @@ class Redelivery:
     rewrites: bool = True
 
 
-# Rule of a format of which nothing is known.
+# Rule of a format without known rule.
 AT_LEAST_ONCE: Final = Redelivery("transaction", "", 1000, "decided")
 
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """A life as messages show it: write times are at least `restart_ms`, from which the product catches up with
-    changes that were committed since `begin_ms`, `CATCH_UP` times as fast as they were made."""
+    """Times of a process's life. Write times are at least `restart_ms`; then the product catches up with changes
+    committed since `begin_ms`, `CATCH_UP` times as fast as they were made.
+    """
 
     life: Life
     restart_ms: int = 0

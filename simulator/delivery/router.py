@@ -76,8 +76,9 @@ class Router:
         return self._policy.columns(table)
 
     def split_by(self, table: Table) -> tuple[int, ...] | None:
-        """Indexes of the columns whose update is delivered as DELETE and INSERT; (): no update is, None: every update
-        is."""
+        """Indexes of the columns whose updates are split into DELETE and INSERT; (): none; None: all
+        updates are split.
+        """
         split = self.routing.split
         if callable(split):
             return tuple(sorted({*split(table), *self.columns(table)}))
@@ -110,12 +111,11 @@ class Router:
         return Addressed(topic, spread.partitions, keys)
 
     def event(self, event: Event) -> list[tuple[Event, Address]]:
-        """Addresses of a DDL statement, a logged text, or a heartbeat (of the stream's database), each with the event
-        as it is sent there."""
+        """Addresses of a DDL statement, a logged text or a heartbeat, each with the event as it is sent there."""
         return list(self.routing.statements.addresses(event, self._database, self))
 
     def only(self, topic: str) -> int:
-        """The partition of events that go to one partition alone. Raises UsageError if the topic does not have it."""
+        """The partition of events that go to a single partition. Raises UsageError if the topic does not have it."""
         fixed = self._policy.number if isinstance(self._policy, Single) else 0
         if fixed >= self.count(topic):
             raise UsageError(f"topic {topic!r} has {self.count(topic)} partitions: there is no partition {fixed}.")

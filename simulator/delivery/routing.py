@@ -171,13 +171,11 @@ class Statements:
 class Routing:
     """A product's rules for topic, partition and key.
 
-    `policies`: values of `--route`, the default first; `aliases`: the vendor's names for them.
-    `split`: updates that are delivered as DELETE + INSERT: none; those that change a routing column; those that change
-    a routing column or, under any policy, the primary key (`row key`: or the unique key in its place), or the columns
-    that a function chooses; or all.
-    `mark_key`: makes the keys of transaction marks; None: they have no key.
-    `texts`: the text of a column's values for hashes and keys, independent of the format and its options; None: the
-    text that messages have.
+    `policies`: values of `--route`, the default first; `aliases`: the vendor's names for them. `split`: updates that
+    are delivered as DELETE + INSERT: none; those that change a routing column; those that also change, under any
+    policy, the primary key (`row key`: or the unique key in its place), or the columns that a function chooses; or all.
+    `mark_key`: makes the keys of transaction marks; None: they have no key. `texts`: the text of a column's values for
+    hashes and keys, independent of the format and its options; None: the text that messages have.
     """
 
     topics: Topics

@@ -36,11 +36,11 @@ LOCK_SECS: Final = 5.0
 class Bookmark:
     """Position of a run.
 
-    `identity` holds what must not change, `settings` the part of it that only the open sink knows; `run_id` identifies
-    the run at its destination. `partitions` is the partition count of each topic used so far, `files` the state of each
-    file at this position, `sent` the last order key that may have been sent. `arrived` counts messages that were
-    acknowledged, `repeated` those that may have been sent twice, `seconds` the time spent sending turns, all over all
-    parts of the run; `parts` are the records of the earlier parts and of the current one so far.
+    `identity` holds the properties that must not change, `settings` those of them that only the open sink knows;
+    `run_id` identifies the run at its destination. `partitions` is the partition count of each topic used so far,
+    `files` the state of each file at this position, `sent` the last order key that may have been sent. `arrived` counts
+    messages that were acknowledged, `repeated` those that may have been sent twice, `seconds` the time spent sending
+    turns, all over all parts of the run; `parts` are the records of the earlier parts and of the current one so far.
     """
 
     identity: Mapping[str, str]

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-# Turns of the first block, and messages per slice, for a reader of single messages: it should not wait for a large one.
+# Turns of the first block, and messages per slice, for readers of single messages, which should not wait for a large
+# block.
 SINGLE_TURNS = 1024
 SINGLE_MESSAGES = 1024
 
@@ -59,8 +60,9 @@ class Partitions:
 
 @dataclass(frozen=True)
 class Addressing:
-    """Addressing of messages: the routing rule of `--route` and the topic pattern (None: the product's default each),
-    and the partition counts of topics."""
+    """Addressing of messages: routing rule of `--route`, topic pattern (None: the product's default), and partition
+    counts.
+    """
 
     route: str | None = None
     topic: str | None = None
@@ -154,7 +156,7 @@ class Job:
         return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=now, only=only, faults=self.faults, seed=seed)
 
     def starting(self, limits: Limits) -> Job:
-        """The same job for a run that begins there: no fault repeats a message from before it."""
+        """The same job for a run that begins at these limits: no fault repeats an earlier message."""
         return self if not self.faults else replace(self, faults=self.faults.starting(limits.start_at))
 
     def _number_schemas(self) -> None:
@@ -172,7 +174,7 @@ class Job:
         subjects.ids.numbers = self.opened.ids
 
     def __getstate__(self) -> dict[str, Any]:
-        self._number_schemas()  # an unpickled job has the ids
+        self._number_schemas()  # before pickling, so that an unpickled job has the ids
         return dict(self.__dict__)
 
     def addressed(

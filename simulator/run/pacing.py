@@ -133,7 +133,7 @@ class Shape(Pace):
 
 @dataclass(frozen=True)
 class Phases(Pace):
-    """Paces one after another: each lasts so many seconds, and the last goes on."""
+    """Consecutive paces: each lasts a number of seconds, and the last goes on."""
 
     phases: tuple[tuple[float, Pace], ...]
 
@@ -191,7 +191,7 @@ class Schedule:
         self.has_begun = False
         self._times, self._allowed = [0.0], [0.0]
         self.sent = 0
-        self._last = 0.0  # when the last of them were sent
+        self._last = 0.0  # time of the last send
 
     def begin(self, began: float) -> None:
         """Sets the start of the pace, on the monotonic clock."""
@@ -204,7 +204,7 @@ class Schedule:
     def allowed(self, seconds: float) -> float:
         """Amount that may have been sent by now."""
         allowed = self.wanted(seconds)
-        # due times of items that are sent are not needed any more
+        # due times of sent items are no longer needed
         while len(self._allowed) > 1 and self._allowed[1] <= self.sent:
             del self._allowed[0], self._times[0]
         self._times.append(seconds)
@@ -212,7 +212,7 @@ class Schedule:
         return allowed
 
     def send(self, sent: int, seconds: float) -> None:
-        """Notes that `sent` of them are sent by now."""
+        """Records that `sent` items are sent by now."""
         self.sent, self._last = sent, seconds
 
     def due(self, numbers: Ints) -> Seconds:

@@ -36,7 +36,7 @@ TICK_SECONDS = 0.01
 NOTE_SECONDS = 0.1
 # Seconds to wait for a stuck sink after a second Ctrl-C.
 ABANDON_SECONDS = 2.0
-# Faults of which a summary and a record keep more than the count.
+# Maximum faults that a summary and a record list; further ones are only counted.
 MOST_OCCURRENCES = 100_000
 
 
@@ -137,7 +137,7 @@ class Stage(Generic[T]):
     def _put(self, item: T | None) -> None:
         while self._thread.is_alive():
             try:
-                self._queue.put(item, timeout=0.1)  # in slices, so that a signal gets through
+                self._queue.put(item, timeout=0.1)  # in slices, so that signals are handled
             except queue.Full:
                 continue
             return
@@ -203,7 +203,7 @@ class Run:
         self._turns_begun = False
         if resumed is not None:
             resumed.seconds = lambda: self._before + (self.elapsed if self._turns_begun else 0.0)
-        self._ended = False  # within a block: nothing that is rendered after it is sent
+        self._ended = False  # set when time is up within a block: later blocks are not sent
         self._stages: list[Stage[Any]] = []
 
     @property
@@ -228,7 +228,7 @@ class Run:
         self._began = started = time.monotonic()
         sender = Stage[Rendered]("sender", self._send)
         rendering = self.rendering
-        # where other processes render, this thread sends meanwhile: a second one's blocks would take memory
+        # if other processes render, this thread sends meanwhile: blocks waiting for another thread would take memory
         pass_on = self._send if rendering.elsewhere else sender.put
         renderer = Stage[Any]("renderer", lambda begun: pass_on(rendering.finish(begun)), rendering.ahead)
         self._stages = [renderer, sender]
@@ -299,7 +299,7 @@ class Run:
             self._report_progress()
         if self._clock is not None:
             self._make_topics()
-        # the duration counts from here, however long the snapshot took, the rate from the first block's sending
+        # the duration starts here, after the snapshot; the rate starts with the first block
         self._began = time.monotonic()
         self._turns_begun = self._clock is None
         for turns in self.plan.blocks():
@@ -364,7 +364,7 @@ class Run:
     def _count_block(self, block: Block, first: int, stop: int) -> None:
         """Counts the turns [first, stop) of a block."""
         summary = self.summary
-        if summary.next_turn == summary.first_turn:  # of a resumed run the first turns of this block arrived before
+        if summary.next_turn == summary.first_turn:  # the first turns of a resumed run's block have arrived before
             summary.first_turn = min(first, stop)
         summary.next_turn = stop
         if (first, stop) == (block.first_turn, block.first_turn + block.turns):
@@ -380,7 +380,7 @@ class Run:
     def _send_paced(self, messages: MessageBatch, clock: Schedule) -> int:
         """Sends as the pace allows; when time is up, up to the next transaction border. Returns the number of
         messages."""
-        if not clock.has_begun:  # it waits for the first block
+        if not clock.has_begun:  # the clock starts with the first block
             self._began = time.monotonic()
             clock.begin(self._began)
             self._turns_begun = True

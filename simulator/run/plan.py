@@ -14,7 +14,7 @@ import numpy as np
 from simulator.errors import UsageError
 from simulator.stream.engine.block import FARTHEST, SnapshotBlock, Stream, TurnBlock
 
-# Blocks counted together to find the end of a limit: first one, then twice as many each time, up to this.
+# Maximum blocks counted at once to find the end of a limit; counting starts with one and doubles.
 MOST_COUNTED = 256
 
 
@@ -36,7 +36,7 @@ class Plan:
     `stop` is None for a run without end. `reach` is the last transaction border of the stream if its numbers run out at
     some turn. `changes` is the limit of row changes, which may end the run earlier. Block `number` is the same range of
     turns in every run with the same `step`, except for the first and last block of the run. An interrupted run ends at
-    a multiple of `unit` turns. The snapshot is that of `overlap` turns later, or of the end.
+    a multiple of `unit` turns. The snapshot is taken `overlap` turns later, or at the end.
     """
 
     stream: Stream
@@ -178,6 +178,6 @@ def plan(
     if stream.last_turn is not None:
         reach = next(turn for turn in count(stream.last_turn + 1, -1) if stream.border(turn) == turn)
         if first >= reach:
-            stream.count(first, stream.border(first + 1))  # raises: the stream has no such turn
+            stream.count(first, stream.border(first + 1))  # raises UsageError: the stream has no such turn
     step = min(stream.block_turns, most_turns or stream.block_turns)
     return Plan(stream, first, stop, max(unit, step - step % unit), reach, limits.changes, snapshot, unit, overlap)

@@ -27,8 +27,8 @@ class Subject:
     """Subject of a run, the scenario and the format: options `-f`, `--source`, `--seed`, `--set`, `--start` …
 
     `scenario` is a file, the name of a shipped scenario, or a draft; `broker` is the kind of broker whose conventions
-    apply if messages go to no broker; `faults` is the text of `--faults`, None: as the scenario says.
-    Raises UsageError for arguments of a wrong type.
+    apply if messages go to no broker; `faults` is the text of `--faults`, None: those of the scenario. Raises
+    UsageError for arguments of a wrong type.
     """
 
     scenario: str | Path | Draft
@@ -67,7 +67,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Part of the stream, and its routing; `snapshot` None: as the scenario says, `route` None: as the product does."""
+    """Part of the stream, and its routing. `snapshot` None: as the scenario says; `route` None: the
+    product's default.
+    """
 
     limit: int | None = None
     turns: int | None = None
@@ -136,7 +138,7 @@ def parse_whole(text: str, low: int, high: int) -> int:
 
 
 def _written_out(text: str) -> str:
-    """`250000` of `250k`; a number without such an end as it is, and so is one that is no whole number."""
+    """`250000` for `250k`; other texts, and numbers that are not whole, are unchanged."""
     if not (match := _SCALED.fullmatch(text)):
         return text
     digits, fraction, power, letter = match.groups()

@@ -93,7 +93,7 @@ class Resumed:
                 " forgotten the run's position since; begin anew with another resume file."
             )
         position = Position(None if stored is None else following(stored), {})
-        # nothing is sent twice: readers do not see what was not committed
+        # nothing is sent twice: readers do not see uncommitted messages
         self.before = replace(self.before, position=position, sent=None)
         self._mark = replace(self._mark, position=position, sent=None)
 
@@ -170,7 +170,7 @@ class Resumed:
     def sending(self, batch: MessageBatch, sink: Sink) -> None:
         """Notes that a batch may arrive from now on, and counts its messages that an earlier part may have sent.
         Call it once for each message, before sending it."""
-        # the last message, but where faults let a partition wait
+        # the last message, unless faults delay a partition
         turns = np.asarray(batch["turn"])
         last = batch.order_key(len(batch) - 1)
         if turns.max() > last.turn:

@@ -1,4 +1,4 @@
-"""Check digits of numbers that are arrays of digits: one row a number, one column a digit."""
+"""Check digits of numbers, which are arrays of digits: a row is a number, a column a digit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def weighted(digits: Digits, weights: Sequence[int]) -> Ints:
 
 
 def remainder_97(digits: Digits) -> Ints:
-    """The numbers that the digits write, modulo 97 (ISO 7064)."""
+    """The numbers modulo 97 (ISO 7064)."""
     weights = [pow(10, place, 97) for place in reversed(range(digits.shape[1]))]
     return weighted(digits, weights) % 97
 
@@ -47,7 +47,7 @@ def luhn(digits: Digits) -> Ints:
 
 
 def ean(digits: Digits) -> Ints:
-    """The last digit of an article number: of EAN-13 and EAN-8 (GTIN)."""
+    """The check digit of article numbers: EAN-13 and EAN-8 (GTIN)."""
     weights = [3 if place % 2 == 0 else 1 for place in reversed(range(digits.shape[1]))]
     return -weighted(digits, weights) % 10
 

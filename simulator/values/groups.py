@@ -1,4 +1,4 @@
-"""Rows in groups that follow each other."""
+"""Numbering of rows in consecutive groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nasty texts: they break consumers that quote, cut, print or compare without care."""
+"""Hostile texts, which break consumers that quote, cut, print or compare carelessly."""
 
 from __future__ import annotations
 

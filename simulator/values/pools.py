@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 from simulator.errors import UsageError
 from simulator.values.draw import key
 
-# A shipped file has this many texts, or all that its provider has.
+# Texts in a shipped file; fewer if the provider has fewer.
 SHIPPED_SIZE: Final = 2000
 
 
 class Pool(NamedTuple):
-    """Up to `size` different texts of a Faker provider. Fewer where the provider has fewer."""
+    """Up to `size` distinct texts of a Faker provider, fewer if it has fewer."""
 
     provider: str
     locale: str
@@ -30,7 +30,7 @@ class Pool(NamedTuple):
 
 @lru_cache(maxsize=256)
 def shipped(pool: Pool) -> tuple[str, ...] | None:
-    """The texts of a pool that comes with the package, None for another one."""
+    """The texts of a pool that comes with the package; None for other pools."""
     file = files("simulator.values").joinpath("data", f"{pool.provider}.{pool.locale}.txt.gz")
     if not file.is_file():
         return None

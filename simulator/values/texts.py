@@ -78,7 +78,7 @@ def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
     except pa.ArrowInvalid:
         raise OverflowError(TOO_LARGE) from None
     _, ends, data = drawn.buffers()
-    # each row ends where its last character ends
+    # a row's last character ends the row
     chosen = np.frombuffer(ends, np.int32, len(drawn) + 1)[np.concatenate(([0], np.cumsum(lengths)))]
     return pa.Array.from_buffers(pa.string(), len(draws), [None, pa.py_buffer(chosen), data])
 

@@ -1,1 +1,1 @@
-"""Encoders to bytes. They know no vendor: flavours are data that vendors choose among."""
+"""Encoders to bytes, independent of vendors: a format chooses flavours by data."""

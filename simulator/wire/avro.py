@@ -46,7 +46,9 @@ MESSAGES: Final = '["null","bytes"]'
 @dataclass(frozen=True, slots=True)
 class Container:
     """Facts for a file of values: their schema as JSON text, and the number of bytes before each datum. `keys`: keys
-    are made like values. `whole`: values have several schemas; in files, whose schema is MESSAGES, each is a datum."""
+    are made like values. `whole`: values have several schemas, so files have the schema MESSAGES and each value is a
+    datum.
+    """
 
     schema: str
     framing: int = 0
@@ -143,7 +145,7 @@ def _longs(numbers: Ints) -> pa.Array:
 
 
 def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
-    """Zig-zag numbers that all take `width` bytes, as lengths and numbers that rise along a stream do."""
+    """Zig-zag numbers that all take `width` bytes, as is common for lengths and ascending numbers."""
     out = np.empty((len(rest), width), dtype=np.uint8)
     for byte in range(width):
         more = 0x80 if byte + 1 < width else 0
@@ -223,20 +225,21 @@ class Sized(Compound):
 
 
 def strings(values: pa.Array) -> pa.Array:
-    """A column of strings or bytes, nulls kept; of a dictionary only the values are encoded, and it stays one."""
+    """Encoded strings or bytes, nulls kept; a dictionary column stays one, and only its entries are encoded."""
     if pa.types.is_dictionary(values.type):
         return pa.DictionaryArray.from_arrays(values.indices, strings(values.dictionary))
     return join([Strings(values)], len(values))
 
 
 def looked_up(values: Sequence[bytes], indexes: npt.NDArray[np.integer]) -> pa.Array:
-    """A column of values by their indexes."""
+    """A dictionary column: `values` by their indexes."""
     return pa.DictionaryArray.from_arrays(pa.array(indexes.astype(np.int32)), pa.array(values, pa.binary()))
 
 
 def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
-    """The column with nulls replaced; by default by the first branch of a union, which is mostly null. The values of a
-    dictionary, which stays one, are complete."""
+    """The column with nulls replaced, by default by the first branch of a union, which is mostly null. A dictionary
+    column stays one; its entries have no nulls.
+    """
     if not column.null_count:
         return column
     if pa.types.is_dictionary(column.type):

@@ -1,4 +1,4 @@
-"""Separate encoders for kinds of changes whose values look different."""
+"""Separate encoders for kinds of changes with different layouts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from simulator.wire.encoder import Encoder
 
 
 class ByKind:
-    """Each of `others` writes its own kinds, `rest` everything else. `check` looks at each table once and raises
-    UnsupportedType for one that has no rendering. `prepare` gives the changes as the product sees them."""
+    """Encoder that delegates: each of `others` writes its kinds, `rest` all others. `check` is called once per table
+    and raises UnsupportedType for one without rendering. `prepare` returns the changes as the product sees them.
+    """
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import join
 from simulator.wire.fields import Cell, Cells, Order, PerTable, plain
 
-# Dictionaries that are kept in finished form.
+# Maximum number of cached dictionaries.
 KEPT_DICTIONARIES: Final = 512
 
 
@@ -29,13 +29,13 @@ class Dictionaries:
         if key not in self._made:
             if len(self._made) >= KEPT_DICTIONARIES:
                 self._made.clear()
-            # the values are kept, too: their address, which is the key, must not be reused
+            # keep the values, too: their address is the key and must not be reused
             self._made[key] = (values, make(values))
         return self._made[key][1]
 
 
 class WrittenTable:
-    """A table version as an encoder writes it: its columns' names and cells, texts of placeholders; each made once."""
+    """Cached rendering of a table version: names and cells of columns, texts of placeholders."""
 
     def __init__(self, table: Table, cells: Cells, style: Style, member: Callable[[str], str]) -> None:
         self.table = table

@@ -79,8 +79,8 @@ class PerTable:
 class PerChange:
     """A column with one value per change; a message shows its first row's. `event` gives the value for single events.
 
-    `of(batch)` gives whole numbers, or finished JSON text: a column, or the pieces of one. `zeros`: zeros behind each
-    whole number, such as those of milliseconds in nanoseconds.
+    `of(batch)` returns integers, or finished JSON text: a column, or the pieces of one. `zeros`: number of zeros
+    appended to each integer, such as those of milliseconds in nanoseconds.
     """
 
     of: Callable[[ChangeBatch], Ints | pa.Array | list[Piece]]
@@ -100,10 +100,9 @@ class Rows:
     """A JSON array with one object per row of the message; the object alone unless `array`.
 
     `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
-    count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left;
-    a message with one object lacks the member.
-    Columns at the indexes that `kept` gives are written, changed or not.
-    `columns` gives the indexes of the columns to write, in output order (all, in the encoder's order, if None);
+    count as changed. With `drop_empty`, rows without changed columns are left out, and the array is null if no row
+    remains; a message with one object lacks the member. Columns at the indexes that `kept` returns are always written.
+    `columns` returns the indexes of the columns to write, in output order (None: all, in the encoder's order);
     `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `logged` says for each
     column in which rows of a batch (ascending; None: in none) the log held it, or None if all have all.
     """
@@ -134,8 +133,9 @@ class Members:
 
 @dataclass(frozen=True)
 class InRows:
-    """A value that only some changes have; messages of the others lack the member. `rows(batch)` is true where it is
-    there; a message shows its first row's. The first member of an object is in all rows."""
+    """A value that only some changes have; messages of others lack the member. `rows(batch)` is the mask of rows with
+    the value; a message shows its first row's. It cannot be the first member of an object.
+    """
 
     rows: Callable[[ChangeBatch], npt.NDArray[np.bool_]]
     value: Value
@@ -158,8 +158,7 @@ class Field:
 
 
 def derived(parent: Sequence[Field], fields: Sequence[Field]) -> tuple[Field, ...]:
-    """A parent's fields with some replaced. Raises ValueError for a field that the parent does not have: the dialect
-    that names it is out of date."""
+    """A parent's fields with some replaced. Raises ValueError for a field that the parent does not have."""
     by_name = {field.name: field for field in parent}
     for field in fields:
         if field.name not in by_name:
@@ -185,7 +184,7 @@ def number_text(numbers: Ints) -> pa.Array:
 
 
 def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
-    """Values inside a JSON string, escaped and without quotes of their own; nothing for null."""
+    """Values to insert into a JSON string: escaped, without quotes; empty for null."""
     if cell.piece is not None and not array.null_count and not pa.types.is_dictionary(array.type):
         return cell.piece(array)
     return escape(plain_text(cell, array), style).fill_null("")
@@ -201,12 +200,12 @@ def number_pieces(lead: str, numbers: Ints, zeros: int = 0) -> list[Piece]:
 
 
 def plain_text(cell: Cell, array: pa.Array) -> pa.Array:
-    """A column's values as plain text, not escaped, nulls kept; values of a dictionary are made text once."""
+    """A column's values as plain text, not escaped, nulls kept; a dictionary's entries are rendered once."""
     if pa.types.is_dictionary(array.type):
         return plain(cell.text(array.dictionary)).take(array.indices)
     return plain(cell.text(array))
 
 
 def plain(array: pa.Array) -> pa.Array:
-    """The plain texts behind a dictionary array."""
+    """The array without its dictionary."""
     return array.dictionary.take(array.indices) if pa.types.is_dictionary(array.type) else array

@@ -21,12 +21,14 @@ Text: TypeAlias = pa.Array | list[Piece]
 
 
 def is_costly(type: pa.DataType) -> bool:
-    """Whether a type's values take more time to write than to choose: the old ones of an update are written alone."""
+    """Whether writing values of a type costs more than selecting them; then an update's old values are written
+    separately.
+    """
     return bool(pa.types.is_string(type) or pa.types.is_decimal(type))
 
 
 class Images:
-    """The row images of one batch as pieces; texts that several fields need are made once."""
+    """The row images of a batch as pieces; texts that several fields need are cached."""
 
     def __init__(self, written: WrittenColumns, packed: PackedBatch) -> None:
         self.written, self.packed, self.batch = written, packed, packed.changes
@@ -75,7 +77,7 @@ class Images:
         return ["[", *rows, "]"]
 
     def unless_empty(self, lead: str, declared: Rows) -> list[Piece]:
-        """The member with the object of changed columns, in messages whose row has some."""
+        """The member with the object of changed columns, only in messages whose row has some."""
         if not self.packed.single:
             raise TypeError("a format with one object a message must not pack rows")
         members, some = self._changed(declared)
@@ -86,8 +88,9 @@ class Images:
         return [Choice(member, slots, "", len(some))]
 
     def _two_states(self, lead: str, column: int, old: Delta) -> list[Piece]:
-        """The members of a column before an update, some rows of which differ from those after it: long texts are not
-        assembled in a column first."""
+        """The members of a before image's column that differs from the after image in some rows; long texts are not
+        copied to a column first.
+        """
         count = len(self.batch)
         same, changed = old.slots(count)
         return [
@@ -96,7 +99,7 @@ class Images:
         ]
 
     def _positions(self, declared: Rows) -> Sequence[int]:
-        """The columns of a whole image in the order in which they are written."""
+        """Indexes of a whole image's columns in output order."""
         if declared.columns is not None:
             return declared.columns(self.batch.table)
         return self.written.order(self.table.names, len(self.table.names))
@@ -151,7 +154,7 @@ class Images:
                 return [lead + mark, *text, mark]
             return [lead, unless_null([mark, *text, mark], nulls, cell.null)]
         if pa.types.is_dictionary(text.type):
-            # surrounding text is added once per distinct value, not once per row
+            # add the surrounding text once per distinct value, not once per row
             entries = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null)
             indices = text.indices
             if indices.null_count:
@@ -162,8 +165,9 @@ class Images:
         return [lead, unless_null([mark, text, mark], np.asarray(text.is_null()), cell.null)]
 
     def _changed(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:
-        """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
-        are any."""
+        """`"qty":"1","note":null`: the values of the changed columns of each row, and a mask of the rows
+        that have any.
+        """
         present, before, after = self.packed.changed, self.batch.before, self.batch.after
         assert present is not None
         assert before is not None
@@ -188,7 +192,7 @@ class Images:
         return self._sparse(present, values)
 
     def _present(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:
-        """The members of an image that are not null, per row; and in which rows there are any."""
+        """The members of an image that are not null, of each row, and a mask of the rows that have any."""
         image = self.batch.after if declared.image == "after" else None
         columns = range(len(self.batch.table.columns))
         arrays = [image[i] if image is not None else self.batch.full_before(i) for i in columns]
@@ -197,7 +201,7 @@ class Images:
         return self._sparse(present, lambda i, rows: arrays[i].take(pa.array(rows)))
 
     def _logged(self, declared: Rows, present: Sequence[Ints | None]) -> tuple[Members, npt.NDArray[np.bool_]]:
-        """The members of an image that are there as `present` says."""
+        """The members of an image in the rows that `present` lists for each column."""
         image = self.batch.after if declared.image == "after" else None
 
         def values(i: int, rows: Ints) -> pa.Array:
@@ -209,13 +213,13 @@ class Images:
     def _sparse(
         self, present: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
     ) -> tuple[Members, npt.NDArray[np.bool_]]:
-        """Members that only some rows have: `present` says for each column which rows, `values` gives theirs."""
+        """Members that only some rows have: for each column, `present` lists the rows and `values` has their values."""
         count = len(self.batch)
         entries = np.zeros(count, dtype=np.int64)
         for rows in present:
             if rows is not None:
                 entries[rows] += 1
-        # rows whose maps are ordered alike, since that may depend on the number of entries
+        # rows by the order of their map, which may depend on its number of entries
         orders: dict[tuple[int, ...], list[int]] = {}
         for number in np.unique(entries).tolist():
             orders.setdefault(tuple(self.written.order(self.table.names, number)), []).append(number)

@@ -1,4 +1,4 @@
-"""The broker's client chooses the partition by the message's key; without a key it chooses freely."""
+"""Partition chosen by the broker's client: by the message's key, or freely without a key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class ByClient:
-    """Names no partition. The key's columns decide, so an update of the key moves the row."""
+    """Leaves the partition to the client. The key's columns decide, so an update of the key moves the row."""
 
     def columns(self, table: Table) -> tuple[int, ...]:
         return table.key_positions

@@ -1,4 +1,4 @@
-"""All rows go to one partition."""
+"""One partition for all rows."""
 
 from __future__ import annotations
 

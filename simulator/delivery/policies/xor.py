@@ -16,9 +16,9 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class ByXor:
-    """An update is hashed by its values after it. With `database_hash` the hash of the database takes part.
+    """An update is hashed by its after image. With `database_hash` the hash of the database takes part.
 
-    `keyless`: the policy for tables without such columns; None: the hash of the rest alone. `names`: the chosen
+    `keyless`: the policy for tables without such columns; None: only the database is hashed. `names`: the chosen
     columns; None: the primary key.
     """
 

@@ -15,7 +15,7 @@ from simulator.model import Event, Table
 
 
 class History(Protocol):
-    """The stream as steps and packing see it; its blocks have `block_turns` turns."""
+    """Interface of the stream for steps and packing; blocks have `block_turns` turns."""
 
     block_turns: int
 

@@ -1,4 +1,4 @@
-"""Counts changes by transaction and table, for products that report where a transaction ends."""
+"""Counts of changes by transaction and table, for products that send them."""
 
 from __future__ import annotations
 

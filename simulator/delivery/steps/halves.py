@@ -1,4 +1,4 @@
-"""Counts the two halves of a split update as two changes of their transaction."""
+"""Numbering of changes in which the two halves of a split update count as two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def counted_halves(changes: Changes) -> Changes:
     room = 2 + max(int(batch.envelope.size.max(initial=0)) for batch in batches)
 
     def number(txn: Ints, seq: Ints | int) -> Ints:
-        """Number of a change among those of all transactions."""
+        """One number for (transaction, number of the change in it)."""
         numbers: Ints = np.clip(txn - first, -1, None) * room + seq
         return numbers
 

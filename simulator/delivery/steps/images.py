@@ -1,4 +1,4 @@
-"""Rows as the source's log shows them, if its images lack columns."""
+"""Row images reduced to the columns in the source's log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def logged_images(changes: Changes) -> Changes:
 
 
 def logged_columns(batch: ChangeBatch) -> ChangeBatch:
-    """The batch with only the columns of its after image (for a delete, its before image): a reader of the log sees no
-    others. Columns that the before image lacks are ABSENT."""
+    """The batch with only the columns of its after image (for a delete, its before image): a reader of the log does not
+    see others. Columns that the before image lacks are ABSENT.
+    """
     logged = batch.logged
     if logged is None:
         return batch

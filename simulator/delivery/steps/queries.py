@@ -1,9 +1,9 @@
 """Texts of the statements that change rows, for products that send them.
 
-The log has them before the rows where the server is told so: MySQL's `binlog_rows_query_log_events`, MariaDB's
-`binlog_annotate_row_events`. They hold until the next one, or the end of the transaction (Debezium's
-`BinlogOffsetContext`, Maxwell's `BinlogConnectorReplicator`). A scenario has no statements: each of its changes has the
-one that changes its row, which is decided here.
+The log has them before the rows if the server is configured so: MySQL's `binlog_rows_query_log_events`, MariaDB's
+`binlog_annotate_row_events`. A text applies until the next one, or the end of the transaction (Debezium's
+`BinlogOffsetContext`, Maxwell's `BinlogConnectorReplicator`). Scenarios have no statements, so each change gets a
+statement that changes its row, composed here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _logged(ordinals: Sequence[int], statements: Sequence[str], ordinal: int) ->
 
 
 def _statements(batch: ChangeBatch, source: Source) -> list[str]:
-    """The statement that changes each row; of a changed key, whose halves are changes here, that of the update."""
+    """The statement that changes each row; both halves of a changed key have that of the update."""
     columns = batch.table.columns
     after, before = batch.after, None
     if batch.before is not None:

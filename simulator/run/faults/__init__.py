@@ -1,6 +1,6 @@
 """Faults: what goes wrong between a database and a consumer, on request and repeatable.
 
-A fault is a closed form of (scenario, seed, place in the stream), as the stream itself is. So any block can be made
+A fault is a closed form of (scenario, seed, position in the stream), as the stream itself is. So any block can be made
 alone, by any process, and `--workers`, Spark and `--resume` send the same bytes.
 
 * `spec`: the kinds of fault, and `Faults`, their rates, from `--faults` or a scenario's `faults:`.

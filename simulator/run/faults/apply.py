@@ -1,4 +1,4 @@
-"""Applies faults to the messages of a block, in a fixed order: what is missing, moved, damaged, repeated, and late."""
+"""Applies faults to the messages of a block, in a fixed order: missing, moved, damaged, repeated, late messages."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from simulator.run.faults.spec import EDITS, Faults
 from simulator.stream.engine.block import Stream
 from simulator.values.draw import bits, chance, key
 
-# Turns in a window, a power of two: messages are late within it, and blocks begin at its borders.
+# Turns in a window, a power of two: messages are delayed within a window, and blocks begin at its borders.
 WINDOW: Final = 64
 WINDOWED: Final = frozenset({"late", "early", "halves", "ddl-late", "ddl-early", "heartbeat-silence"})
 # Bytes of the frame of a value with a schema id.
 ID_BYTES: Final = 5
 # Turns by which a DDL message moves.
 DDL_TURNS: Final = 8
-# Ordinals below all others of a turn but those of messages that come again before it.
+# Below all ordinals of a turn, except those of messages that come again before it.
 _FIRST: Final = -(1 << 57)
 
 
 @dataclass(frozen=True)
 class Application:
-    """The faults of messages of a stream; `span` gives the turns of a turn's transaction."""
+    """Applies a run's faults to the messages of a stream; `span` returns the turns of a turn's transaction."""
 
     faults: Faults
     stream: Stream
@@ -41,7 +41,7 @@ class Application:
     span: Callable[[int], tuple[int, int]]
 
     def __call__(self, flow: Flow, stop: int) -> None:
-        """Applies all to the messages of a block that ends before turn `stop`."""
+        """Applies all faults to the messages of a block that ends before turn `stop`."""
         if not len(flow):
             return
         rates = self.faults.rates
@@ -130,14 +130,15 @@ class Application:
         return starts.astype(np.int64)
 
     def _in_windows(self, flow: Flow, fault: str, share: float) -> Ints:
-        """The messages of the windows that a fault strikes."""
+        """Rows of the messages in windows that a fault strikes."""
         starts = self._starts(flow)
         struck = chance(bits(key(self.seed, fault), starts), share)
         return np.flatnonzero(struck[np.searchsorted(starts, flow.column("turn"), side="right") - 1])
 
     def _permute(self, flow: Flow, fault: str, share: float) -> None:
-        """Lets a lane wait, or go first, within windows. The last message of a window stays the last, so that the
-        place of a run is still that of its last message."""
+        """Delays or advances a lane within windows. The last message of a window stays the last, so that a run's
+        position is still that of its last message.
+        """
         starts, turn, lanes = self._starts(flow), flow.column("turn"), flow.lanes
         draws = bits(key(self.seed, fault), starts)
         struck = chance(draws, share)
@@ -186,14 +187,14 @@ class Application:
 
 
 def unfit(faults: Faults, codec: Codec) -> Iterator[tuple[str, str]]:
-    """The faults that no message of a format can have, and why."""
+    """The requested faults that no message of a format can have, each with the reason."""
     for kind in faults.kinds:
         if reason := _reason(kind.name, codec):
             yield kind.name, reason
 
 
 def _reason(fault: str, codec: Codec) -> str:
-    """Why a format cannot have a fault; "" if it can."""
+    """The reason why a format cannot have a fault; "" if it can."""
     format, rule, routing = codec.format, codec.layout.redelivery, codec.layout.routing
     named = f"-f {format.id}"
     if fault in EDITS and fault not in edits(binary=format.binary):

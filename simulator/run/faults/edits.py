@@ -10,7 +10,7 @@ from typing import Final
 OVERSIZED_BYTES: Final = 1_000_000
 UNREGISTERED: Final = 0x7FFFFFFF
 PLACEHOLDER: Final = "__debezium_unavailable_value"
-# Members that hold a row as an object, or rows as objects in a list; those of the row before are not empty.
+# Begins of members that hold a row as an object, or rows as a list of objects; only of rows after the change.
 _ROW: Final = re.compile(rb'(?<!\\)"(?:after|data|postStruct|afterImage|after_image)"\s*:\s*\[?\{')
 _OLD: Final = re.compile(rb'(?<!\\)"(?:old|before|prevStruct|beforeImage)"\s*:\s*(?=\{[^}]|\[[^\]])')
 _TEXT: Final = re.compile(rb'(?<!\\)"[^"\\]+":("(?:[^"\\]|\\.){8,}")')
@@ -19,7 +19,7 @@ _DECODER: Final = JSONDecoder(strict=False)
 
 
 def truncated(value: bytes, draw: int) -> bytes | None:
-    """The value up to a drawn byte, which begins no part of a character of text."""
+    """The value cut at a drawn byte, but not within a UTF-8 character."""
     if len(value) < 2:
         return None
     end = 1 + draw % (len(value) - 1)
@@ -29,7 +29,7 @@ def truncated(value: bytes, draw: int) -> bytes | None:
 
 
 def malformed_text(value: bytes, draw: int) -> bytes | None:
-    """JSON without one of the quotes around its texts."""
+    """JSON with one quote removed."""
     quotes = [match.end() - 1 for match in _QUOTE.finditer(value)]
     if not quotes:
         return None
@@ -38,7 +38,7 @@ def malformed_text(value: bytes, draw: int) -> bytes | None:
 
 
 def malformed_bytes(value: bytes, draw: int) -> bytes | None:
-    """Bytes of which eight in a row are inverted."""
+    """The value with eight consecutive bytes inverted."""
     if not value:
         return None
     offset = draw % len(value)
@@ -46,13 +46,13 @@ def malformed_bytes(value: bytes, draw: int) -> bytes | None:
 
 
 def oversized(value: bytes, draw: int) -> bytes | None:
-    """JSON of `OVERSIZED_BYTES`, blanks included."""
+    """JSON padded with blanks to `OVERSIZED_BYTES`."""
     missing = OVERSIZED_BYTES - len(value)
     return value[:1] + b" " * missing + value[1:] if missing > 0 and value[:1] == b"{" else None
 
 
 def compact(value: bytes) -> bytes:
-    """A value without the blanks of `oversized`."""
+    """The value without the padding of `oversized`."""
     return value[:1] + value[1:].lstrip(b" ") if value[:1] == b"{" else value
 
 
@@ -73,14 +73,14 @@ def _with_column(value: bytes, member: bytes) -> bytes | None:
 
 
 def missing_old(value: bytes, draw: int) -> bytes | None:
-    """Null in place of what an update changed, or of the row before it."""
+    """The value with null in place of the before image or the old values."""
     match = _OLD.search(value)
     end = None if match is None else _end(value, match.end())
     return None if match is None or end is None else value[: match.end()] + b"null" + value[end:]
 
 
 def unavailable(value: bytes, draw: int) -> bytes | None:
-    """The placeholder in place of the longest text of a row."""
+    """The value with the placeholder in place of the longest text of a row."""
     row = _ROW.search(value)
     end = None if row is None else _end(value, row.end() - 1)
     if row is None or end is None:
@@ -102,12 +102,12 @@ def _end(value: bytes, start: int) -> int | None:
 
 
 def wrong_schema_id(value: bytes, draw: int) -> bytes | None:
-    """Another id behind the magic byte of a framed value."""
+    """The framed value with another schema id."""
     return value[:1] + (UNREGISTERED - draw % 1000).to_bytes(4) + value[5:] if value[:1] == b"\0" else None
 
 
 def edits(*, binary: bool) -> Mapping[str, Callable[[bytes, int], bytes | None]]:
-    """The edits of values by fault: of bytes, or of JSON."""
+    """Edits of values, by fault: for binary values, or for JSON."""
     if binary:
         return {"truncated": truncated, "malformed": malformed_bytes, "wrong-schema-id": wrong_schema_id}
     return {

@@ -1,9 +1,9 @@
 """Messages of a block under faults: a batch with wider order keys, so that messages fit between others.
 
-An ordinal is `SPREAD` times as large as in a run without faults. Messages of one key follow each other in steps of
-`NEXT`; those that come again stand before the first key of the next life, in the same steps; whatever is put behind a
-message takes the numbers in between. So the messages of each partition have ascending keys, as sinks and `--resume`
-want them.
+An ordinal is `SPREAD` times as large as in a run without faults. Messages with the same key get ordinals in steps of
+`NEXT`; messages that come again precede the first key of the next life, in the same steps; messages inserted after
+another take the numbers in between. So the messages of each partition have ascending keys, as sinks and `--resume`
+require.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Rows = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """A fault that occurred: its name, the order key of the (first) message in a run without faults, its topic and
-    partition (None: the client decides), the number of messages concerned, and more about it."""
+    partition (None: the client decides), the number of messages concerned, and details.
+    """
 
     fault: str
     order: OrderKey
@@ -46,8 +47,9 @@ class Occurrence:
 
 
 def spread(batch: MessageBatch, new: OrderKey | None) -> MessageBatch:
-    """The messages with wider order keys; those below `new` stand right before it. Raises OverflowError if they are too
-    many."""
+    """The messages with wider order keys; those below `new` get keys right before it. Raises OverflowError if they are
+    too many.
+    """
     turn, ordinal = (np.asarray(batch[name]) for name in ("turn", "ordinal"))
     same = np.zeros(len(batch), dtype=np.int64)
     same[1:] = (np.diff(turn) == 0) & (np.diff(ordinal) == 0)
@@ -100,7 +102,9 @@ class Flow:
 
     @property
     def lanes(self) -> Ints:
-        """Number of each message's topic and partition; a topic whose client decides is one lane."""
+        """Number of each message's lane: its topic and partition. If the client decides the partition, a topic is one
+        lane.
+        """
         topics = np.asarray(self.batch["topic"].indices).astype(np.int64)
         partitions = np.asarray(self.batch["partition"].fill_null(-1)).astype(np.int64)
         return topics * (1 << 32) + partitions + 1
@@ -111,12 +115,12 @@ class Flow:
         return bits(key(self._seed, fault), (mix(turn.astype(np.uint64)) ^ ordinal.astype(np.uint64)).view(np.int64))
 
     def struck(self, fault: str, share: float, among: Rows | None = None) -> Ints:
-        """The messages that a fault strikes, as rows."""
+        """Rows of the messages that a fault strikes."""
         rows = chance(self.draws(fault), share)
         return np.flatnonzero(rows if among is None else rows & among)
 
     def note(self, fault: str, rows: Ints, *, messages: int = 1, detail: str = "") -> None:
-        """Notes that a fault occurred at each of these messages."""
+        """Records that a fault occurred at each of these messages."""
         names = self.batch["topic"].dictionary
         for row in rows.tolist():
             partition = self.batch["partition"][row].as_py()
@@ -130,7 +134,7 @@ class Flow:
         self.batch = MessageBatch(self.batch.columns.filter(pa.array(rows)))
 
     def insert(self, rows: Ints, *, before: bool = False, number: int = 1, **columns: pa.Array) -> None:
-        """Puts copies of messages, with some columns replaced, behind or before them; they count no row change."""
+        """Inserts copies of messages after or before them, with some columns replaced; copies count no row changes."""
         if not len(rows):
             return
         copies = MessageBatch(self.batch.columns.take(pa.array(rows)))
@@ -154,7 +158,9 @@ class Flow:
         self.batch = MessageBatch(self.batch.columns.take(pa.array(order)))
 
     def edit(self, rows: Ints, edit: Callable[[bytes, int], bytes | None], fault: str) -> Ints:
-        """Edits the values of these messages; an edit that returns None strikes nothing. Returns the rows edited."""
+        """Edits the values of these messages; a value whose edit returns None is left alone. Returns the
+        rows edited.
+        """
         if not len(rows):
             return rows
         draws = self.draws(fault)

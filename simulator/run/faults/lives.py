@@ -1,9 +1,9 @@
-"""Lives of a product's process: where each ends and where the next reads on, as a closed form of seed and turn.
+"""Lives of a product's process: where each ends and where the next resumes, as a closed form of seed and turn.
 
-The stream is cut into windows of a fixed number of turns. A window has one restart at most: the row before which it
-falls, its kind and the time since the position was last stored are drawn by hashing the window's number. The next life
-reads on from the stored position, which does not lie before the window. So the life that writes a change follows from
-the restarts of two windows, wherever a process begins to read.
+The stream is cut into windows of a fixed number of turns. A window has at most one restart. The row before which it
+occurs, its kind and the time since the position was last stored are drawn by hashing the window's number. The next life
+resumes at the stored position, which is within the window. So the life that writes a change follows from the restarts
+of two windows, wherever a process begins to read.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from simulator.run.faults.spec import MILLION, RESTARTS, Faults, Restart
 from simulator.stream.engine.block import FARTHEST, WRITE_LAG_MS, Stream
 from simulator.values.draw import below, bits, key, unit
 
-# Turns that come again at the most, so that memory is bounded.
+# Maximum turns that come again, so that memory is bounded.
 MOST_TURNS: Final = 1 << 16
-# Windows that are searched back for the last restart, and lives whose catching up may reach into the next.
+# Maximum windows to search back for the last restart, and lives that may still be catching up when the next begins.
 MOST_BACK: Final = 64
 MOST_LAGGING: Final = 4
 # Milliseconds from the end of a process to the first message of the next (captured: 2 to 10 s; a takeover: decided).
@@ -34,14 +34,15 @@ RESTART_MS: Final[Mapping[Restart, tuple[int, int]]] = {
     "failover": (30_000, 60_000),
     "second-snapshot": (2_000, 10_000),
 }
-# The stored position of a life that sends nothing: all turns lie below it.
+# Stored position of a life that sends nothing: beyond all turns.
 NEVER: Final = OrderKey(1, FARTHEST + 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A restart: messages below `end` were sent before it, and the next life, `number`, reads on from `stored`. A new
-    snapshot stands there; after the failure of a task, `stored` is beyond all turns."""
+    """A restart: messages below `end` were sent before it, and the next life, `number`, resumes at `stored`. A new
+    snapshot is taken there; after the failure of a task, `stored` is beyond all turns.
+    """
 
     kind: Restart
     number: int
@@ -67,7 +68,7 @@ class Segment:
 
 
 class Lives:
-    """The lives of a run of a stream. `unit`: blocks of messages begin at multiples of so many turns."""
+    """The lives of a run of a stream. `unit`: blocks of messages begin at multiples of this many turns."""
 
     def __init__(self, stream: Stream, rule: Redelivery, faults: Faults, seed: int, *, unit: int = 1) -> None:
         self.stream, self.rule, self._faults, self._unit = stream, rule, faults, unit
@@ -82,7 +83,7 @@ class Lives:
     # -------------------------------------------------------------------------------------------------------- segments
 
     def segments(self, first: int, stop: int) -> Iterator[Segment]:
-        """The segments that the messages of the turns [first, stop) belong to, in the order of sending."""
+        """Segments of the messages of the turns [first, stop), in the order of sending."""
         low: OrderKey | None = None
         new: OrderKey | None = None
         before: Ending | None = None
@@ -107,7 +108,7 @@ class Lives:
                 yield ending
 
     def _number_at(self, key: OrderKey) -> int:
-        """Number of the life that goes on at a key."""
+        """Number of the life that is current at a key."""
         if self._faults.places:
             ends = [
                 n for n in range(1, len(self._faults.places) + 1) if (e := self.ending(n)) is not None and e.end <= key
@@ -129,7 +130,7 @@ class Lives:
             place = self._faults.places[number - 1]
             if stream.turns is not None and place.key.turn >= stream.turns:
                 return None
-            # a life reads on from where an earlier one was, or after it
+            # a life never resumes before the run's first turn
             low = stream.border(self._faults.first)
             earlier = next((e for n in range(number - 1, 0, -1) if (e := self.ending(n)) is not None), None)
             if earlier is not None and earlier.stored.turn > place.key.turn:
@@ -178,11 +179,11 @@ class Lives:
         return end
 
     def _stored(self, kind: Restart, end: OrderKey, low: int, draw: float) -> OrderKey:
-        """The key that the next life reads on from."""
+        """The key at which the next life resumes."""
         stream, rule = self.stream, self.rule
         if kind == "stop":
             return end if rule.resumes == "record" else lowest(self.floor(end.turn))
-        # a product that takes over has what the other one stored, too
+        # a process that takes over uses the position that the other one stored
         committed = self._ms(self.ceiling(end.turn))
         tick = committed - int(draw * self._interval_ms)
         if rule.resumes == "second":
@@ -191,9 +192,9 @@ class Lives:
         if rule.resumes != "record":
             return lowest(turn)
         last = min(stream.border(turn + 1) - 1, end.turn)
-        fine = int(draw * MILLION * 1009) % 1009  # a second draw, of the position in the transaction
+        fine = int(draw * MILLION * 1009) % 1009  # a second draw: position within the transaction
         if fine % 2 and turn > self._faults.first:
-            # the end of a transaction was stored last
+            # the stored position is the end of a transaction
             if not rule.repeats_commit:
                 return lowest(turn)
             rows = int(stream.count(turn - 1, turn)[0])
@@ -209,7 +210,7 @@ class Lives:
         return self._transaction_after(self._ms(first) + _delay_ms(kind, draw), first, stop)
 
     def _fails(self, stored: OrderKey, end: OrderKey) -> bool:
-        """Whether rows come again that are older than a change of the number of their columns."""
+        """Whether rows come again that precede a change of their table's column count."""
         block = self.stream.read(self.floor(stored.turn), self.ceiling(end.turn))
         for event in block.events:
             if not (isinstance(event, SchemaChange) and event.before and event.after and stored <= event.order < end):
@@ -245,7 +246,7 @@ class Lives:
         return border if self.stream.turns is None else min(border, self.stream.turns)
 
     def _ms(self, border: int) -> int:
-        """When the transaction before a border was committed."""
+        """Commit time of the transaction before a border, epoch milliseconds."""
         last = border if self.stream.turns is None else min(border, self.stream.turns - 1)
         return int(self.stream.previous_ms(np.array([last], dtype=np.int64))[0])
 
@@ -273,7 +274,7 @@ class Lives:
         return Lifetime(life, restart_ms, self._ms(self.floor(ending.stored.turn)))
 
     def _restart_ms(self, ending: Ending, depth: int) -> int:
-        """When a life writes its first message: some seconds after the last one of the life before."""
+        """Time of a life's first message: some seconds after the last message of the previous life."""
         commit_ms = self._ms(self.ceiling(ending.end.turn))
         delay = self.stream.delay
         last_ms = commit_ms + (WRITE_LAG_MS if delay is None else delay.high_ms)
@@ -292,7 +293,7 @@ class Lives:
 
 
 def lowest(turn: int) -> OrderKey:
-    """The key below all of a turn."""
+    """The lowest key of a turn."""
     return OrderKey(1, turn, -(1 << 40))
 
 

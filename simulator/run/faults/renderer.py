@@ -1,5 +1,6 @@
-"""Renderer of a run with faults: the messages that a run without them sends, as they come from a product that restarts
-and over a way that loses, repeats and damages."""
+"""Renderer of a run with faults: restarts of the product, and messages that are lost, repeated or
+damaged on their way.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +26,17 @@ from simulator.stream.engine.block import Block
 from simulator.values.draw import Ints, bits, chance, key
 from simulator.values.draw import below as drawn_below
 
-# Milliseconds by which a clock step is ahead or behind at the most.
+# Maximum milliseconds by which a clock step is ahead or behind.
 STEP_MS: Final = 60_000
-# Rows of a new snapshot at the most: it is sent within a block.
+# Maximum rows of a new snapshot: it is sent within a block.
 MOST_ROWS: Final = 1 << 18
 _FIRST: Final = Lifetime(Life())
 
 
 class FaultyRenderer(Renderer):
-    """Renders blocks under faults. The snapshot at the begin of a run has none but `overlap`, which its plan knows."""
+    """Renders blocks under faults. The snapshot at the beginning of a run only has `overlap`, which the
+    plan applies.
+    """
 
     def __init__(self, *args: Any, faults: Faults, seed: int, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -63,7 +66,7 @@ class FaultyRenderer(Renderer):
         return self._faulty(block)[0]
 
     def again(self, first: int, stop: int) -> Iterator[MessageBatch]:
-        """The messages of turns as they come again, each transaction as the first one after a crash at its end."""
+        """The messages of turns as they come again: each transaction as the first after a crash at its end."""
         while first < stop:
             end = min(stop, self._lives.ceiling(first))
             self._lifetime = self._lives.crashed(first, end)
@@ -146,7 +149,7 @@ class FaultyRenderer(Renderer):
                 )
 
     def _restart(self, ending: Ending, batch: MessageBatch | None) -> Occurrence:
-        """A restart as an occurrence: where it fell, and how many messages came again, or do not come."""
+        """A restart as an occurrence: its position, and how many messages come again or are missing."""
         end = _shown(ending.end)
         if ending.is_last:
             return Occurrence(ending.kind, end, "", None, 1, "sends nothing more")
@@ -191,7 +194,7 @@ class FaultyRenderer(Renderer):
         return replace(event, life=life)
 
     def _written(self, written: Ints, event_ms: Ints, turn: Ints) -> Ints:
-        """Write times by the clock of the present life."""
+        """Write times by the clock of the current life."""
         lifetime, rates = self._lifetime, self._faults.rates
         if lifetime.restart_ms:
             behind = np.maximum(event_ms - lifetime.begin_ms, 0) // CATCH_UP
@@ -211,5 +214,5 @@ def _first_turn(life: Life) -> int:
 
 
 def _shown(key: OrderKey) -> OrderKey:
-    """A key for people: the begin of a turn is that of its transaction."""
+    """A key for people: the beginning of a turn is shown as that of its transaction."""
     return replace(key, ordinal=max(key.ordinal, BEGIN))

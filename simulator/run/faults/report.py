@@ -41,7 +41,7 @@ def again(rule: Redelivery, flush_ms: float | None = None) -> str:
 
 
 def undefined(faults: Faults) -> Iterator[str]:
-    """A line for each fault that no consumer survives: what of the expected rows stays defined."""
+    """A line for each fault that no consumer survives: which expected rows stay defined."""
     for kind in faults.kinds:
         if not kind.survivable:
             yield f"{kind.name}: {kind.text}, so no consumer has all of these rows; defined stay {kind.then}"
@@ -77,7 +77,7 @@ def table() -> str:
 
 
 def rules(by_product: Mapping[str, Redelivery]) -> str:
-    """The restart rules of products as a table in Markdown; what is not renewed is kept."""
+    """The restart rules of products as a table in Markdown; members that are not listed as renewed are repeated."""
     head = (
         "| product | reads on from | stored every (setting) | a clean stop repeats | without a stored position | "
         "DDL in what comes again | renewed: new value | evidence |\n"

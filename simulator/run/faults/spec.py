@@ -22,8 +22,8 @@ Unit = Literal[
     "turns",
     "places",
 ]
-# A restart: the process is killed, stopped, or its work is taken over by another host; it is killed and begins with a
-# new snapshot, or fails for good at a DDL statement that comes again.
+# Kinds of restart: killed; stopped; taken over by another host; killed, then a new snapshot; killed, then failing for
+# good at a DDL statement that comes again.
 Restart = Literal["crash", "stop", "failover", "second-snapshot", "task-failure"]
 RESTARTS: Final[tuple[Restart, ...]] = ("crash", "stop", "failover", "second-snapshot", "task-failure")
 MILLION: Final = 1_000_000
@@ -32,7 +32,8 @@ MILLION: Final = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of fault. `default` is its value where none is written; `survivable`: a correct consumer ends with the
-    expected rows. `text` is what happens, `then` what stays defined where it is not survivable."""
+    expected rows. `text` describes it; `then` says what stays defined if it is not survivable.
+    """
 
     name: str
     unit: Unit
@@ -101,7 +102,7 @@ KINDS: Final[tuple[Kind, ...]] = (
          "the schema id of a framed Avro value is one that nobody registered", _REST),
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, Kind]] = {kind.name: kind for kind in KINDS}
-# Kinds by the names of what occurs: a restart at a place is one like others.
+# Kinds by the names of occurrences: a restart at a given place is named like a random one.
 OCCURRING: Final[Mapping[str, Kind]] = {**BY_NAME, "task-failure": BY_NAME["task-failure-at"]}
 # Value edits; they are for messages in JSON but for the first two.
 EDITS: Final = ("truncated", "malformed", "oversized", "unknown-column", "unknown-type", "missing-old", "unavailable",
@@ -112,8 +113,9 @@ MOST_RESTARTS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A restart of a given kind before a row, which reads on from `stored` (None: by the product's rule); a new
-    snapshot stands before the turn of `stored`."""
+    """A restart of a given kind before a row; the next life resumes at `stored` (None: by the product's rule), and a
+    new snapshot is taken before the turn of `stored`.
+    """
 
     kind: Restart
     key: OrderKey
@@ -127,7 +129,8 @@ class Place:
 @dataclass(frozen=True)
 class Faults:
     """Faults by name with their values, in the order of `KINDS`; `places` are the restarts at given rows. `first`: the
-    turn at which the run begins, before which nothing comes again."""
+    run's first turn; earlier messages do not come again.
+    """
 
     rates: Mapping[str, float]
     places: tuple[Place, ...] = ()
@@ -145,7 +148,7 @@ class Faults:
 
     @cached_property
     def restarts(self) -> Mapping[Restart, float]:
-        """Restarts of each kind in a million turns."""
+        """Restarts of each kind per million turns."""
         mixed = self.rates.get("redelivery", 0.0)
         shares = {"crash": mixed / 2, "stop": mixed / 4, "failover": mixed / 4}
         return {kind: shares.get(kind, 0.0) + self.rates.get(kind, 0.0) for kind in RESTARTS}

@@ -1,8 +1,8 @@
 """Rendering in several processes (`--workers N`): each renders every Nth block of a run and returns its messages.
 
-A worker is a fork of the run, made before the run has threads: it shares what is imported and opened. Where other
-threads are already there (or the system is not Linux) it is a new Python process, which opens the job itself. Requests
-and answers go through a socket, messages through memory that both processes share. A worker waits until the run reads a
+A worker is a fork of the run, made before the run has threads, so it shares imported modules and opened jobs. If there
+are threads already, or the system is not Linux, it is a new Python process, which opens the job itself. Requests and
+answers go through a socket, messages through memory that both processes share. A worker waits until the run reads a
 block, so memory stays flat. It ends with its socket, so no worker outlives the run, however that ends.
 """
 
@@ -89,7 +89,7 @@ class Process:
                 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
                     self.pid = os.fork()
                 if not self.pid:
-                    for worker in (*others, self):  # or a worker would not see the end of the run
+                    for worker in (*others, self):  # otherwise a worker would not see the end of the run
                         os.close(worker._socket.fileno())
                     serve(theirs, self.memory, job, wall_clock=wall_clock)
             else:
@@ -97,7 +97,7 @@ class Process:
                 self.send((job, wall_clock))
 
     def send(self, request: object) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # of a process that ended: `answer` says so
+        with suppress(BrokenPipeError, ConnectionResetError):  # the process has ended: `answer` reports it
             self._socket.sendall(pickle.dumps(request))
 
     def answer(self) -> object:
@@ -235,7 +235,7 @@ def serve(
     try:
         os.setpgid(0, 0)  # Ctrl-C is for the run, which ends its workers
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        gc.freeze()  # what the run has made stays in memory that both processes share
+        gc.freeze()  # objects of the run stay in memory that both processes share
         with channel.makefile("rwb") as file:
             if job is None:
                 job, wall_clock = pickle.load(file)
@@ -273,5 +273,5 @@ def work(file: BufferedRWPair[Any, Any], memory: SharedMemory, job: Task, *, wal
             rendered = renderer.finish(renderer.begin(where)).finished(partial(memory.room, slot))
             answer(memory.write(slot, rendered))
             del rendered
-        except SimulatorError as error:  # others end the worker, with their traces
+        except SimulatorError as error:  # other errors end the worker with a traceback
             answer((UsageError if isinstance(error, UsageError) else SimulatorError)(str(error)))

@@ -82,7 +82,7 @@ def _snapshot(job: Job, turn: int) -> dict[str, int]:
 
 
 def text(facts: dict[str, Any], pace: Pace | None) -> str:
-    """The estimate for people; `pace` is what `--rate` says."""
+    """The estimate for people; `pace` is that of `--rate`."""
     sample, sizes = facts["sample"], facts["bytes_per_message"]
     changes = max(sample["changes"], 1)
     lines = [f"{facts['scenario']} on {facts['source']} as {facts['format']}."]

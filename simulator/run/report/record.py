@@ -54,7 +54,7 @@ class Latencies:
 
 
 class Recorder:
-    """Watches a sink: a digest of what goes to each partition.
+    """Watches a sink: computes a digest of each partition.
 
     A digest is the SHA-256 of the partition's values, each followed by a newline: that of the file that `file:DIR`
     would write.

@@ -1,4 +1,4 @@
-"""Names of people by language, and where they live: first × last names, so that many people differ."""
+"""First and last names, cities and e-mail domains by language; names are combined, so that many people differ."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", 
 
 @dataclass(frozen=True)
 class People:
-    """First and last names, and each in letters that an e-mail address has; cities; domains of addresses.
-
-    `family_first`: the last name stands first, with nothing between. `two_last`: people have two last names.
+    """First and last names, also in letters allowed in e-mail addresses; cities; domains of addresses. `family_first`:
+    the last name comes first, without a separator. `two_last`: people have two last names.
     """
 
     first: tuple[str, ...]
@@ -49,7 +48,7 @@ def people(language: str) -> People:
 
 
 def _shown(word: str) -> str:
-    """`王wang` is written 王."""
+    """The word as written: 王 for `王wang`."""
     return re.sub(r"(?<=[^\x00-\u024F])[a-z]+$", "", word)
 
 
