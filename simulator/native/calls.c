@@ -1,7 +1,11 @@
-/* Calls a function of another library with many lists of arguments, without Python in between. */
+/* Calls functions of another library for many objects, and copies what they point to, without Python in between. */
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Objects and spans lie apart in memory: those of so many later calls are asked for ahead. */
+#define AHEAD 8
 
 typedef void *(*function)(void *, const void *, size_t);
 
@@ -16,4 +20,26 @@ void *cdcsim_calls(function call, void *first, const uint8_t *arguments, int64_t
         arguments += size * counts[i];
     }
     return NULL;
+}
+
+/* Calls a function with each object and the address of its result. */
+void cdcsim_results(int32_t (*call)(const void *, void **), const void *const *objects, int64_t count, void **results) {
+    for (int64_t i = 0; i < count; i++) call(objects[i], &results[i]);
+}
+
+/* Calls a function with each object. */
+void cdcsim_each(void (*call)(void *), void *const *objects, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(objects[i + AHEAD], 1);
+        call(objects[i]);
+    }
+}
+
+/* Copies spans of memory, one behind the other. */
+void cdcsim_join(const uint8_t *const *starts, const int64_t *sizes, int64_t count, uint8_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(starts[i + AHEAD]);
+        if (sizes[i]) memcpy(out, starts[i], (size_t)sizes[i]);
+        out += sizes[i];
+    }
 }

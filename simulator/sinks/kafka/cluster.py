@@ -42,12 +42,14 @@ def _silent() -> logging.Logger:
     return logger
 
 
-def end_offsets(client: Any, topic: str, count: int, **options: Any) -> list[int]:
-    """The end offset of each partition, as the brokers tell an admin client. Raises the client's KafkaException."""
+def offsets(client: Any, topic: str, count: int, which: str = "latest", **options: Any) -> list[int]:
+    """The `latest` (end) or `earliest` offset of each partition, as the brokers tell an admin client. Raises the
+    client's KafkaException."""
     from confluent_kafka import TopicPartition, admin
 
     new: Any = admin
-    asked = {TopicPartition(topic, number): new.OffsetSpec.latest() for number in range(count)}
+    spec = getattr(new.OffsetSpec, which)
+    asked = {TopicPartition(topic, number): spec() for number in range(count)}
     answers = client.list_offsets(asked, **options)
     return [answers[partition].result().offset for partition in asked]
 
@@ -171,7 +173,7 @@ class Cluster:
             raise SinkError(self._topic_error(topic, error)) from None
 
     def _ends(self, topic: str, count: int) -> list[int]:
-        return end_offsets(self._admin, topic, count, request_timeout=TOPIC_SECS)
+        return offsets(self._admin, topic, count, request_timeout=TOPIC_SECS)
 
     def _leaders(self, topic: str) -> list[bool] | None:
         """Whether each partition has a leader; None: no such topic."""

@@ -1,6 +1,6 @@
 """librdkafka's functions through ctypes, from the library that confluent-kafka brings.
 
-confluent-kafka's own client takes messages one by one; these functions take arrays of them.
+confluent-kafka's own client takes and gives messages one by one; these functions take and give arrays of them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ _FUNCTIONS: Final[Mapping[str, tuple[Any, ...]]] = {
     "produce_batch": (_INT, _POINTER, ctypes.c_int32, _INT, _POINTER, _INT),
     "produceva": (_POINTER, _POINTER, _POINTER, _SIZE),
     "outq_len": (_INT, _POINTER),
+    "consume_start": (_INT, _POINTER, ctypes.c_int32, ctypes.c_int64),
+    "consume_batch": (ctypes.c_ssize_t, _POINTER, ctypes.c_int32, _INT, _POINTER, _SIZE),
+    "consume_stop": (_INT, _POINTER, ctypes.c_int32),
+    "message_headers": (_INT, _POINTER, _POINTER),
+    "message_destroy": (None, _POINTER),
+    "header_get_all": (_INT, _POINTER, _SIZE, _POINTER, _POINTER, _POINTER),
+    "poll": (_INT, _POINTER, _INT),
+    "last_error": (_INT,),
+    "err2str": (_TEXT, _INT),
     "flush": (_INT, _POINTER, _INT),
     "purge": (_INT, _POINTER, _INT),
     "queue_get_main": (_POINTER, _POINTER),
@@ -63,7 +72,8 @@ _FUNCTIONS: Final[Mapping[str, tuple[Any, ...]]] = {
     "topic_partition_list_destroy": (None, _POINTER),
 }
 
-PRODUCER: Final = 0
+# Kinds of clients.
+PRODUCER, CONSUMER = 0, 1
 # Kinds of events.
 DELIVERIES, ERROR = 0x1, 0x8
 # Messages that a purge drops.
@@ -71,7 +81,8 @@ QUEUED, IN_FLIGHT, AT_ONCE = 1, 2, 4
 # Kinds of arguments of `produceva`.
 TOPIC, PARTITION, VALUE, KEY, TICKET, TIMESTAMP, HEADER = 2, 3, 4, 5, 6, 8, 9
 
-# rd_kafka_message_t; `ticket` is its `_private`: the number that comes back with the report of a message.
+# rd_kafka_message_t; `ticket` is its `_private`: the number that comes back with the report of a message. The value of
+# one that is an error is its text.
 MESSAGE: Final = np.dtype(
     {
         "names": ["error", "value", "value_size", "key", "key_size", "ticket"],

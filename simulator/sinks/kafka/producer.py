@@ -12,17 +12,17 @@ import numpy as np
 
 from simulator.native.library import LIBRARY
 from simulator.sinks.kafka import library
+from simulator.sinks.kafka.client import ERROR_BYTES, Client
 from simulator.sinks.kafka.messages import Array
 from simulator.sinks.ledger import Ints
 
-ERROR_BYTES: Final = 1024
 _TICKET_AT: Final = library.MESSAGE.fields["ticket"][1]  # type: ignore[index]
 
 # (first ticket, end, error code) of messages that are reported; code 0: they are stored.
 Delivery = tuple[int, int, int]
 
 
-class Producer:
+class Producer(Client):
     """A handle of librdkafka. Another thread than the one that produces reads the reports.
 
     librdkafka reads values from the caller's memory until their report is destroyed; it copies keys and headers.
@@ -30,37 +30,13 @@ class Producer:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises MissingPackage, and ValueError with librdkafka's words for a setting."""
-        self._lib = lib = library.load()
-        self._handle: int | None = None
-        self._topics: dict[str, int] = {}
+        super().__init__(library.PRODUCER, settings, library.DELIVERIES | library.ERROR)
         self._group: int | None = None
-        words = ctypes.create_string_buffer(ERROR_BYTES)
-        conf = lib.rd_kafka_conf_new()
-        for name, value in settings.items():
-            if lib.rd_kafka_conf_set(conf, name.encode(), value.encode(), words, ERROR_BYTES):
-                lib.rd_kafka_conf_destroy(conf)
-                raise ValueError(words.value.decode())
-        lib.rd_kafka_conf_set_log_cb(conf, None)
-        lib.rd_kafka_conf_set_events(conf, library.DELIVERIES | library.ERROR)
-        lib.rd_kafka_conf_enable_sasl_queue(conf, 1)
-        self._handle = lib.rd_kafka_new(library.PRODUCER, conf, words, ERROR_BYTES)
-        if not self._handle:
-            lib.rd_kafka_conf_destroy(conf)
-            raise ValueError(words.value.decode())
-        # librdkafka renews tokens of OAUTHBEARER by itself; for other logins there is nothing to enable
-        if refused := lib.rd_kafka_sasl_background_callbacks_enable(self._handle):
-            lib.rd_kafka_error_destroy(refused)
-        self._queue = lib.rd_kafka_queue_get_main(self._handle)
+        self._queue = self._lib.rd_kafka_queue_get_main(self._handle)
 
     def __len__(self) -> int:
         """Messages that are not reported, and reports that are not read."""
         return int(self._lib.rd_kafka_outq_len(self._handle)) if self._handle else 0
-
-    def topic(self, name: str) -> int:
-        """librdkafka's handle of a topic."""
-        if name not in self._topics:
-            self._topics[name] = self._lib.rd_kafka_topic_new(self._handle, name.encode(), None)
-        return self._topics[name]
 
     # Sending
 
@@ -195,11 +171,8 @@ class Producer:
         if self._handle:
             if self._group:
                 self._lib.rd_kafka_consumer_group_metadata_destroy(self._group)
-            for topic in self._topics.values():
-                self._lib.rd_kafka_topic_destroy(topic)
             self._lib.rd_kafka_queue_destroy(self._queue)
-            self._lib.rd_kafka_destroy(self._handle)
-            self._handle = None
+        super().close()
 
 
 def _ticket(message: int) -> int:

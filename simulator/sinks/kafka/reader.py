@@ -1,13 +1,12 @@
 """Topics of Kafka read back, each partition up to where it ended when reading began.
 
-One consumer reads all partitions, outside of any group, without committing. A partition of which enough waits is paused
-until that is asked for, so memory is bounded.
+One consumer reads all partitions, outside of any group, without committing. It fetches ahead of what is asked for, some
+MiB of each partition, so memory is bounded.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from operator import lt
 from typing import Any, Final
@@ -15,14 +14,19 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
-from simulator.sinks.kafka.cluster import end_offsets
+from simulator.sinks.kafka.cluster import offsets
+from simulator.sinks.kafka.consumer import SCHEMA, Consumer
 from simulator.sinks.kafka.url import KafkaUrl, check_topic, read_properties
-from simulator.sinks.reading import HEADERS, PartitionReader, Place
+from simulator.sinks.reading import PartitionReader, Place
 
-SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
-# Messages of a partition that wait before it is paused; also the most that are requested at once.
-MOST_WAITING: Final = 50_000
+# Messages to take at once.
 AT_ONCE: Final = 10_000
+# Limits of what is fetched of each partition: no more is requested while so much waits, and how much is requested.
+FETCHING: Final = {
+    "queued.max.messages.kbytes": "2048",
+    "fetch.message.max.bytes": "524288",
+    "fetch.queue.backoff.ms": "5",
+}
 POLL_SECS: Final = 1.0
 # The longest silence of a broker that has messages, and the longest wait for an answer about a topic: it may be busy.
 PATIENCE_SECS: Final = 60
@@ -47,10 +51,9 @@ class KafkaReader(PartitionReader):
         self.name, self.topic_pattern = f"Kafka {url.servers}", url.topic_pattern
         self._kafka: Any = confluent_kafka
         settings = {
+            **FETCHING,
             **{name: text for name, text in file.items() if name not in ("acks", "linger.ms", "compression.type")},
             "bootstrap.servers": url.servers,
-            "group.id": "cdcsim-verify",
-            "enable.auto.commit": "false",
             "isolation.level": "read_committed",
             "enable.partition.eof": "true",
             "auto.offset.reset": "error",
@@ -58,23 +61,21 @@ class KafkaReader(PartitionReader):
         }
         self._secs = url.connect_secs
         try:
-            self._consumer: Any = confluent_kafka.Consumer(settings)
             self._admin: Any = admin.AdminClient(
                 {name: text for name, text in settings.items() if name.startswith(("bootstrap", "s", "log_level"))}
             )
+            self._consumer = Consumer(settings)
         except (confluent_kafka.KafkaException, TypeError, ValueError):
             raise OptionError("librdkafka refuses a setting of the Kafka URL or its properties file.") from None
         self._counts: dict[str, int] = {}
-        self._waiting: dict[Place, deque[Any]] = {}
-        self._ended: set[Place] = set()
-        self._paused: set[Place] = set()
+        self._open: set[Place] = set()  # partitions that may have more messages
 
     def partitions(self, topic: str) -> int:
         """The topic's partition count; its partitions are read from now on."""
         if topic not in self._counts:
             check_topic(topic)
             try:
-                metadata = self._consumer.list_topics(topic, timeout=max(self._secs, ANSWER_SECS)).topics[topic]
+                metadata = self._admin.list_topics(topic, timeout=max(self._secs, ANSWER_SECS)).topics[topic]
             except self._kafka.KafkaException as error:
                 raise SinkError(f"{self.name} could not be reached: {error.args[0].str()}. Is it running?") from None
             if metadata.error is not None or not metadata.partitions:
@@ -82,7 +83,7 @@ class KafkaReader(PartitionReader):
             self._counts[topic] = len(metadata.partitions)
             self._check_kept(topic)
             self._wait_for_commits(topic, len(metadata.partitions))
-            self._assign(topic, len(metadata.partitions))
+            self._start(topic, len(metadata.partitions))
         return self._counts[topic]
 
     def _check_kept(self, topic: str) -> None:
@@ -105,7 +106,7 @@ class KafkaReader(PartitionReader):
         than `TRANSACTION_SECS`."""
 
         def ends(isolation: Any) -> list[int]:
-            return end_offsets(self._admin, topic, count, isolation_level=isolation, request_timeout=self._secs)
+            return offsets(self._admin, topic, count, isolation_level=isolation, request_timeout=self._secs)
 
         try:
             wanted, deadline = ends(self._kafka.IsolationLevel.READ_UNCOMMITTED), time.monotonic() + TRANSACTION_SECS
@@ -114,65 +115,45 @@ class KafkaReader(PartitionReader):
         except self._kafka.KafkaException:  # a broker that does not say; reading tells why
             return
 
-    def _assign(self, topic: str, count: int) -> None:
-        assigned = []
-        for partition in range(count):
-            place = self._kafka.TopicPartition(topic, partition)
-            try:
-                low, high = self._consumer.get_watermark_offsets(place, timeout=max(self._secs, ANSWER_SECS))
-            except self._kafka.KafkaException as error:
-                raise SinkError(f"{self.name} says nothing about {topic!r}: {error.args[0].str()}.") from None
-            if low > 0:
+    def _start(self, topic: str, count: int) -> None:
+        try:
+            firsts, ends = (
+                offsets(self._admin, topic, count, which, request_timeout=max(self._secs, ANSWER_SECS))
+                for which in ("earliest", "latest")
+            )
+        except self._kafka.KafkaException as error:
+            raise SinkError(f"{self.name} says nothing about {topic!r}: {error.args[0].str()}.") from None
+        for partition, (first, end) in enumerate(zip(firsts, ends, strict=True)):
+            if first > 0:
                 raise UsageError(
-                    f"{self.name}: {topic}-{partition} begins at offset {low:,}: the broker has deleted what came"
+                    f"{self.name}: {topic}-{partition} begins at offset {first:,}: the broker has deleted what came"
                     " before (retention), so nobody can tell whether it was right."
                 )
-            self._waiting[topic, partition] = deque()
-            if high == 0:
-                self._ended.add((topic, partition))
-            else:
-                assigned.append(self._kafka.TopicPartition(topic, partition, low))
-        if assigned:
-            self._consumer.incremental_assign(assigned)
+            if end > 0:
+                self._open.add((topic, partition))
+                self._consumer.start(topic, partition, first)
 
     def take(self, place: Place, count: int) -> pa.RecordBatch | None:
         """Some of the next messages of a partition; None: there are no more. Raises SinkError."""
         self.partitions(place[0])
-        waiting = self._waiting.get(place)
-        if waiting is None:
-            return None
         silent = 0.0
-        while not waiting and place not in self._ended:
-            if place in self._paused:
-                self._paused.discard(place)
-                self._consumer.resume([self._kafka.TopicPartition(*place)])
-            silent = 0.0 if self._poll() else silent + POLL_SECS
+        while place in self._open:
+            records, error = self._consumer.take(*place, min(count, AT_ONCE), POLL_SECS)
+            if error is not None:
+                code, text = error
+                if code != self._kafka.KafkaError._PARTITION_EOF:
+                    raise SinkError(f"{self.name}: reading failed: {text}.")
+                self._open.remove(place)
+                self._consumer.stop(*place)
+            if records.num_rows:
+                return records
+            silent += POLL_SECS
             if silent > PATIENCE_SECS:
                 raise SinkError(f"{self.name} sent nothing of {place[0]}-{place[1]} for {PATIENCE_SECS} s.")
-        if not waiting:
-            return None
-        return _records([waiting.popleft() for _ in range(min(count, len(waiting)))])
-
-    def _poll(self) -> bool:
-        """Read what the broker has. False: nothing came. Raises SinkError."""
-        # A wait for more than one message lasts until all of them are there.
-        messages = self._consumer.consume(AT_ONCE, timeout=0) or self._consumer.consume(1, timeout=POLL_SECS)
-        for message in messages:
-            place = message.topic(), message.partition()
-            if (error := message.error()) is None:
-                self._waiting[place].append(message)
-            elif error.code() == self._kafka.KafkaError._PARTITION_EOF:
-                self._ended.add(place)
-            elif not error.retriable() and error.code() != self._kafka.KafkaError._ALL_BROKERS_DOWN:
-                raise SinkError(f"{self.name}: reading failed: {error.str()}.")
-        for place in {(message.topic(), message.partition()) for message in messages}:
-            if len(self._waiting.get(place, ())) > MOST_WAITING and place not in self._paused:
-                self._paused.add(place)
-                self._consumer.pause([self._kafka.TopicPartition(*place)])
-        return bool(messages)
+        return None
 
     def read(self) -> Sequence[Place]:
-        return list(self._waiting)
+        return [(topic, partition) for topic, count in self._counts.items() for partition in range(count)]
 
     def close(self) -> None:
         self._consumer.close()
@@ -181,15 +162,3 @@ class KafkaReader(PartitionReader):
 def open_kafka_reader(url: KafkaUrl) -> KafkaReader:
     """Raises UsageError, SinkError, MissingPackage."""
     return KafkaReader(url, read_properties(url.properties) if url.properties else {})
-
-
-def _records(messages: Sequence[Any]) -> pa.RecordBatch:
-    headers = [[{"name": name, "value": value} for name, value in message.headers() or ()] for message in messages]
-    return pa.record_batch(
-        [
-            pa.array([message.value() for message in messages], pa.binary()),
-            pa.array([message.key() for message in messages], pa.binary()),
-            pa.array(headers, HEADERS),
-        ],
-        SCHEMA,
-    )
