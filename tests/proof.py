@@ -30,6 +30,7 @@ READERS: Final = {
     "later": "MongoDB's BSON library, 5.14.0",
     "paimon": "Paimon's CDC parser, 1.2.0",
     "seatunnel": "SeaTunnel's `canal_json`, 2.3.8",
+    "converter": "Confluent's Avro converter, 7.0.16",
     "sink": "Debezium's JDBC sink, 3.6.0",
 }
 # Where captures lie, what made them, and the tests that give them again.

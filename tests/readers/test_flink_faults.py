@@ -1,9 +1,7 @@
-"""Flink's canal-json, debezium-json and debezium-avro-confluent, released, into tables with keys: right after all that
-happens to messages."""
+"""Flink's canal-json and debezium-json, released, into tables with keys: right after all that happens to messages."""
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 import pytest
 from jvm import Reader
 from released_consumers import flink_debezium_table, flink_table, upserting
-from schema_registry import schema_registry
 
 import simulator
 from simulator.library import Simulation
@@ -54,28 +51,3 @@ def test_flink_upserts(flink: Reader, format: str, scenario: str) -> None:
         by_partition(run.messages)
     )
     check(run, tables)
-
-
-@pytest.mark.parametrize("source", ["mysql", "postgresql", "sqlserver"])
-def test_flink_reads_avro_with_a_registry(flink: Reader, source: str) -> None:
-    """Confluent's own client, which Flink has inside, asks for the schemas that we registered."""
-    types = {"id": "BIGINT", "name": "STRING", "city": "STRING", "balance": "STRING", "revision": "INT"}
-    declared = ", ".join(f"`{name}` {type}" for name, type in (types | {"updated_at": "STRING"}).items())
-    with schema_registry() as registry:
-        run = simulator.simulate(
-            "at-least-once", f"debezium-avro,schema.registry.url={registry.url},{TEXTS}", source=source, settings=USERS,
-            turns=1_000, snapshot=True,
-        )  # fmt: skip
-        values = [message.value for message in run.messages if message.topic.endswith(".users") and message.value]
-        answers = flink.ask(
-            [f"avro {registry.url} ROW<{declared}>".encode(), *(value.hex().encode() for value in values)]
-        )
-    rows: dict[str, dict[str, Any]] = {}
-    for told in (json.loads(line) for answer in answers for line in answer):
-        assert "error" not in told
-        if told["kind"] in ("+I", "+U"):
-            rows[told["row"]["id"]] = told["row"]
-        else:
-            rows.pop(told["row"]["id"], None)
-    assert any(request.startswith("GET /schemas/ids/") for request in registry.asked)
-    check(run, {"users": list(rows.values())})
