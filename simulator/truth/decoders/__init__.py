@@ -8,6 +8,7 @@ they check them independently. A new format's decoder goes into its product's mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -69,8 +70,15 @@ def items(format: str, value: bytes) -> list[Item]:
 
 def items_of(decoder: Decoder, message: Any) -> list[Item]:
     """Contents of a parsed message. Raises ValueError."""
-    try:
+    with _as_problem():
         return list(decoder.items(message))
+
+
+@contextmanager
+def _as_problem() -> Iterator[None]:
+    """Makes a ValueError of what a message raises that lacks members, or whose members have another type."""
+    try:
+        yield
     except KeyError as error:
         raise ValueError(f"it has no member {error}") from None
     except (TypeError, AttributeError, IndexError):
@@ -100,7 +108,8 @@ def decode(format: str, message: bytes | str) -> list[Item]:
     decoder = find(format)
     try:
         parsed = decoder.parse(value, parse_format(format)[1])
-        return list(_for_people(decoder, parsed))
+        with _as_problem():
+            return list(_for_people(decoder, parsed))
     except ValueError as error:
         raise UsageError(f"these {len(value)} bytes are no message of {format}: {error}.") from None
 

@@ -60,7 +60,10 @@ def member(value: Any, type: ColumnType | None, *, digits: int = 6) -> Any:
     name, fields = value
     match name.rpartition(".")[2]:
         case "Character":
-            return fields["value"].decode(CHARSETS.get(fields["charset"].lower(), fields["charset"]))
+            try:
+                return fields["value"].decode(CHARSETS.get(fields["charset"].lower(), fields["charset"]))
+            except LookupError:
+                raise ValueError(f"there is no charset {fields['charset']!r}") from None
         case "Float":
             return FLOATS.get(repr(fields["value"]), repr(fields["value"]))
         case "Timestamp":

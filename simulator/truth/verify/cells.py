@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
@@ -25,6 +26,9 @@ from simulator.truth.verify.documents import documents
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
 FORMS: Final = "round:N, ms, s, trim, nocase, zone:+08:00 or ignore"
+MIDNIGHT: Final = time(0)
+# Digits of the longest whole number.
+MOST_DIGITS: Final = 20
 _ZONE: Final = re.compile(r"([+-])(\d\d):(\d\d)")
 
 
@@ -143,13 +147,20 @@ def _cast(array: pa.Array, carrier: pa.DataType) -> pa.Array:
         return array.cast(pa.timestamp(array.type.unit)).cast(carrier)
     if pa.types.is_duration(carrier) and pa.types.is_time(array.type):
         return array.cast(pa.time64("us")).cast(pa.int64()).cast(carrier)
+    if pa.types.is_floating(carrier) and pa.types.is_decimal(array.type):
+        return array.cast(pa.string()).cast(carrier)  # Arrow's cast is off by some last digits
     if pa.types.is_binary(carrier) and pa.types.is_string(array.type):
         raise pa.ArrowTypeError("text is no bytes")  # it is a literal
-    if pa.types.is_string(carrier) and not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+    if pa.types.is_string(carrier) and not _is_text(array.type):
         raise pa.ArrowTypeError("not a text")
     if pa.types.is_integer(carrier) and pa.types.is_boolean(array.type):
         return array.cast(pa.int8()).cast(carrier)
     return array.cast(carrier)
+
+
+def _is_text(type: pa.DataType) -> bool:
+    """Tests for texts. Bytes are one, too, if they are UTF-8: some writers of Parquet do not say that they are."""
+    return type in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
 
 
 def _parsed(array: pa.Array, column: Column, carrier: pa.DataType, source: Source) -> tuple[pa.Array, pa.Array]:
@@ -172,10 +183,30 @@ def _literal(value: Any, column: Column, carrier: pa.DataType, source: Source) -
         return pa.array([value], carrier)
     if isinstance(value, float):
         value = Decimal(repr(value))
+    text = text_of(value)
+    for form in (text, _as_client_prints(text, carrier)):
+        try:
+            return None if form is None else decoded(source.parse_values([form], column.type))
+        except (ValueError, ArithmeticError, TypeError, LookupError, pa.ArrowException):
+            continue
+    return None
+
+
+def _as_client_prints(text: str, carrier: pa.DataType) -> str | None:
+    """A value that a writer of text prints in another way than the database's client: `7.0` of a whole number, a date
+    at midnight, an ISO 8601 time with its zone, which is UTC for a column without. None: it is no such value."""
     try:
-        return decoded(source.parse_values([text_of(value)], column.type))
-    except (ValueError, ArithmeticError, TypeError, LookupError, pa.ArrowException):
-        return None
+        if pa.types.is_integer(carrier):
+            number = Decimal(text)
+            return str(int(number)) if number.adjusted() < MOST_DIGITS and number == int(number) else None
+        if pa.types.is_timestamp(carrier) or pa.types.is_date(carrier):
+            time = datetime.fromisoformat(text)
+            if pa.types.is_date(carrier):
+                return time.date().isoformat() if time.timetz() == MIDNIGHT else None
+            return None if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    except (ValueError, ArithmeticError):
+        pass
+    return None
 
 
 # --------------------------------------------------------------------------------------------------------------- hashes

@@ -4,8 +4,8 @@
 | --- | --- |
 | `out/orders.parquet`, a folder of such files | Parquet; also folders with `column=value` parts |
 | a folder of Delta Lake or Iceberg | the latest version of the table, read by deltalake or pyiceberg |
-| `out/orders.csv` | CSV with a header; an empty field is null, `""` the empty text |
-| `out/orders.jsonl` | one object per row |
+| `out/orders.csv` | CSV with a header, with one of `SEPARATORS`; an empty field is null, `""` the empty text |
+| `out/orders.jsonl` | one object per row; a missing member is null |
 | `sqlite:FILE` | an SQLite database |
 | `mysql://USER:PASSWORD@HOST/DATABASE`, `postgresql://…`, `duckdb:FILE` | databases, read by their drivers |
 """
@@ -28,16 +28,19 @@ import pyarrow.dataset as dataset
 
 from simulator.errors import MissingPackage, SinkError, UsageError, did_you_mean
 from simulator.sinks.url import public
+from simulator.truth.verify.files import compression
 
 ROWS: Final = 50_000
 SUFFIXES: Final = (".parquet", ".csv", ".jsonl")
 # The quote of names: ` or ".
 QUOTES: Final = {"mysql": "`"}
+SEPARATORS: Final = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """A consumer's table. `rows` reads it in batches of at most some ten thousand rows."""
+    """A consumer's table. `rows` reads it in batches of at most some ten thousand rows. Without rows it may have no
+    columns, if nothing else tells them."""
 
     name: str
     columns: Sequence[str]
@@ -78,7 +81,7 @@ def open_table(place: str, table: str) -> Consumed:
 
 def _parquet(path: Path) -> Consumed:
     try:
-        files = dataset.dataset(path, format="parquet", partitioning="hive" if path.is_dir() else None)
+        files = _dataset(path)
         names = files.schema.names
         if not names:
             raise UsageError(f"--table {path}: there are no files of Parquet.")
@@ -92,6 +95,18 @@ def _parquet(path: Path) -> Consumed:
             raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
 
     return Consumed(str(path), names, rows)
+
+
+def _dataset(path: Path) -> Any:
+    """The files of a table, whose columns are those of all files: Arrow alone takes those of the first."""
+    partitioning = "hive" if path.is_dir() else None
+    files = dataset.dataset(path, format="parquet", partitioning=partitioning)
+    schemas = [fragment.physical_schema for fragment in files.get_fragments()]
+    try:
+        schema = pa.unify_schemas([files.schema, *schemas], promote_options="permissive")
+    except pa.ArrowException:  # no type holds both: Arrow casts to those of the first
+        return files
+    return dataset.dataset(path, schema, format="parquet", partitioning=partitioning)
 
 
 def _delta(path: Path) -> Consumed:
@@ -151,13 +166,16 @@ def _read_by(
 
 
 def _csv(path: Path) -> Consumed:
+    names, separator = _header(path)
+
     def opened(columns: Sequence[str] | None) -> csv.CSVStreamingReader:
         types = None if columns is None else dict.fromkeys(columns, pa.string())
         convert = csv.ConvertOptions(
             column_types=types, include_columns=columns, null_values=[""], strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         )  # fmt: skip
-        return csv.open_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=convert)
+        parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+        return csv.open_csv(path, parse_options=parse, convert_options=convert)
 
     def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         try:
@@ -166,22 +184,49 @@ def _csv(path: Path) -> Consumed:
         except (pa.ArrowInvalid, OSError) as error:
             raise SinkError(f"{path}: reading stopped: {_first_line(error)}.") from None
 
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            import csv as text_csv
-
-            names = next(text_csv.reader(file), [])
-    except (OSError, UnicodeDecodeError) as error:
-        raise SinkError(f"{path}: {error}.") from None
-    if not names:
-        raise UsageError(f"--table {path}: it is empty: not even a header is there.")
     return Consumed(str(path), names, rows)
 
 
+def _header(path: Path) -> tuple[list[str], str]:
+    """The columns that the header of a file of CSV has, and what separates them: what makes the most of it."""
+    import csv as text_csv
+
+    _refuse_compressed(path)
+    headers = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for separator in SEPARATORS:
+                file.seek(0)
+                headers[separator] = next(text_csv.reader(file, delimiter=separator), [])
+    except UnicodeDecodeError:
+        raise SinkError(f"{path}: it is not UTF-8.") from None
+    except (OSError, text_csv.Error) as error:
+        raise SinkError(f"{path}: {error}.") from None
+    separator = max(headers, key=lambda separator: len(headers[separator]))
+    if not headers[separator]:
+        raise UsageError(f"--table {path}: it is empty: not even a header is there.")
+    return headers[separator], separator
+
+
+def _refuse_compressed(path: Path) -> None:
+    """Raises SinkError for a compressed file."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(8)
+    except OSError as error:
+        raise SinkError(f"{path}: {error.strerror}.") from None
+    if kind := compression(begin):
+        raise SinkError(f"{path}: it is compressed with {kind}: decompress it first.")
+
+
 def _json_lines(path: Path) -> Consumed:
+    _refuse_compressed(path)
+
     def objects() -> Iterator[dict[str, Any]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
+                if line.isspace():
+                    continue
                 try:
                     row = json.loads(line, parse_float=str)
                 except ValueError as error:
@@ -190,14 +235,15 @@ def _json_lines(path: Path) -> Consumed:
                     raise SinkError(f"{path}:{number}: no JSON object.")
                 yield row
 
-    names = list(next(objects(), {}))
-    if not names:
-        raise UsageError(f"--table {path}: it is empty, so nobody knows its columns.")
+    names: dict[str, None] = {}
+    for row in objects():  # all of them, since writers leave out members that are null
+        if not row.keys() <= names.keys():
+            names |= dict.fromkeys(row)
 
     def rows(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from _batches(((row.get(name) for name in columns) for row in objects()), columns)
 
-    return Consumed(str(path), names, rows)
+    return Consumed(str(path), list(names), rows)
 
 
 # ------------------------------------------------------------------------------------------------------------ databases
@@ -299,7 +345,8 @@ def _in_database(place: str, scheme: str, table: str) -> Consumed:
             raise
         except Exception as error:  # each driver has errors of its own
             raise UsageError(
-                f"--table {public(place)}: table {table!r} cannot be read: {_first_line(error)}."
+                f"--table {public(place)}: table {table!r} cannot be read: {_first_line(error)}. If it has another name"
+                f" there, write it behind the place, as in {table}={scheme}:…#name."
             ) from None
 
     with closing(selected("*", " WHERE 1 = 0")) as found:  # type: ignore[type-var]

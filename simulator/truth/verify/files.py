@@ -49,9 +49,8 @@ def lines(file: IO[bytes], name: str, rest: bytes = b"") -> Generator[Records, N
     """Values, one per line; a line `null` is a tombstone. `rest`: bytes that were read from the file before. Raises
     SinkError for a compressed file, and for one that ends within a value."""
     rest = rest or file.readline()
-    for kind, begin in COMPRESSED.items():
-        if rest.startswith(begin):
-            raise SinkError(f"{name}: it is compressed with {kind}, not lines of messages: decompress it first.")
+    if kind := compression(rest):
+        raise SinkError(f"{name}: it is compressed with {kind}, not lines of messages: decompress it first.")
     while chunk := file.read(CHUNK_BYTES):
         data = rest + chunk
         stop = data.rfind(b"\n") + 1
@@ -66,6 +65,11 @@ def lines(file: IO[bytes], name: str, rest: bytes = b"") -> Generator[Records, N
         except orjson.JSONDecodeError:
             raise SinkError(f"{name}: it ends within a message: it was cut off, or is still being written.") from None
         yield _split(rest + b"\n")
+
+
+def compression(begin: bytes) -> str | None:
+    """The program that compressed a file, by its first bytes; None if none did."""
+    return next((kind for kind, magic in COMPRESSED.items() if begin.startswith(magic)), None)
 
 
 def _split(data: bytes) -> Records:

@@ -157,11 +157,11 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
     for place in places:
         name, given, rest = place.partition("=")
         if given and not any(mark in name for mark in "/:?"):
-            if name not in names:
+            if (named := _by_name(names, name)) is None:
                 raise UsageError(f"--table {place}: no table {name!r} is expected.{did_you_mean(name, names)}")
             if not rest:
                 raise UsageError(f"--table {place}: name a file, folder or database, as in {name}=out/{name}.parquet.")
-            yield names[name], *_named_there(rest, names[name].id.name)
+            yield named, *_named_there(rest, named.id.name)
             continue
         if place.partition(":")[0] in DATABASES:
             for table in tables:
@@ -171,18 +171,20 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
         if not path.exists():
             open_table(place, path.stem)  # says what is wrong
         if path.is_dir():
-            own = [(table, file) for table in tables if (file := _file_in(path, table))]
+            files = _files_in(path, names)
+            own = [(table, files[table.id]) for table in tables if table.id in files]
             if own:
                 yield from ((table, place, file) for table, file in own)
                 if missing := [str(table.id) for table in tables if table not in [each for each, _ in own]]:
                     raise UsageError(f"--table {place}: it has no file of {', '.join(missing)}.")
                 continue
-        if path.stem not in names:
+        if (named := _by_name(names, path.stem)) is None:
+            none = f"it has no file of {', '.join(str(table.id) for table in tables)}: " if path.is_dir() else ""
             raise UsageError(
-                f"--table {place}: say which table it is, as in {tables[0].id.name}={place}."
+                f"--table {place}: {none}say which table it is, as in {tables[0].id.name}={place}."
                 f"{did_you_mean(path.stem, names)}"
             )
-        yield names[path.stem], place, path.stem
+        yield named, place, path.stem
 
 
 def _named_there(place: str, table: str) -> tuple[str, str]:
@@ -193,6 +195,19 @@ def _named_there(place: str, table: str) -> tuple[str, str]:
     return (database, name) if given else (place, table)
 
 
-def _file_in(folder: Path, table: ExpectedTable) -> str | None:
-    names = (str(table.id), table.id.name)
-    return next((name for name in names for suffix in (*SUFFIXES, "") if (folder / f"{name}{suffix}").exists()), None)
+def _by_name(tables: Mapping[str, ExpectedTable], name: str) -> ExpectedTable | None:
+    """The table with a name; in any case if one alone has it so, as the names of columns are found."""
+    if name in tables:
+        return tables[name]
+    others = {table.id: table for other, table in tables.items() if other.lower() == name.lower()}
+    return next(iter(others.values())) if len(others) == 1 else None
+
+
+def _files_in(folder: Path, tables: Mapping[str, ExpectedTable]) -> dict[TableId, str]:
+    """The names in a folder under which tables have a file or folder: exactly theirs, else in another case."""
+    names = [own.stem if own.suffix in SUFFIXES else own.name for own in sorted(folder.iterdir())]
+    files: dict[TableId, str] = {}
+    for name in sorted(names, key=lambda name: name not in tables):
+        if (table := _by_name(tables, name)) is not None:
+            files.setdefault(table.id, name)
+    return files

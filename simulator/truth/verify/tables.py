@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import as_integers
-from simulator.errors import UsageError, did_you_mean
+from simulator.errors import UsageError, did_you_mean, short
 from simulator.model import Column, TableId
 from simulator.sources.source import Source
 from simulator.truth.verify.cells import DOCUMENTS, Hashes, Tolerance, as_carrier, hashes
@@ -54,7 +54,7 @@ class RowFinding:
     differing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        key = ", ".join(f"{name}={value}" for name, value in self.key.items())
+        key = row_text(self.key)
         return f"{key}: {self.text}" + (f"\n    {self.cause}" if self.cause else "")
 
 
@@ -179,6 +179,7 @@ class Comparer:
         self.greatest: Any = None
         self._source, self._consumed, self._expected = source, consumed, expected
         by_name = {name.lower(): name for name in consumed.columns}
+        names_there = Counter(name.lower() for name in consumed.columns)
         self.columns: list[Column] = []
         self._positions: list[int] = []
         self._names: list[str] = []
@@ -190,11 +191,19 @@ class Comparer:
             if any(tolerance.ignored for tolerance in fitting):
                 continue
             name = column.name if column.name in consumed.columns else by_name.get(column.name.lower())
+            if name is None and not consumed.columns:
+                name = column.name
             if name is None:
                 hint = did_you_mean(column.name, consumed.columns)
                 raise UsageError(
-                    f"--table {consumed.name}: it has no column {column.name!r} of {expected.id}.{hint} If it need not"
-                    f" have it, add --tolerate {column.name}=ignore."
+                    f"--table {consumed.name}: it has no column {column.name!r} of {expected.id}; it has"
+                    f" {short(', '.join(consumed.columns))}.{hint} If it need not have it, add"
+                    f" --tolerate {column.name}=ignore."
+                )
+            if consumed.columns.count(name) > 1 or (name != column.name and names_there[name.lower()] > 1):
+                raise UsageError(
+                    f"--table {consumed.name}: several of its columns may be {column.name!r} of {expected.id}: leave"
+                    " one."
                 )
             self.columns.append(column)
             self._positions.append(position)
@@ -205,7 +214,7 @@ class Comparer:
         names = [column.name for column in self.columns]
         self._key_positions = [names.index(name) for name in self.key] or list(range(len(names)))
         self._mark = [name for name in [by_name.get((mark or "").lower())] if mark and name is not None]
-        if mark and not self._mark:
+        if mark and not self._mark and consumed.columns:
             raise UsageError(f"--table {consumed.name}: it has no column {mark!r}, which --reached names.")
         self._mark_at = [*self._names, *self._mark].index(self._mark[0]) if self._mark else 0
         self.skipped = tuple(name for name in consumed.columns if name not in (*self._names, *self._mark))
@@ -280,7 +289,7 @@ class Comparer:
         wrong = counts[WrongRow.MISSING] + counts[WrongRow.DIFFERENT] + counts[WrongRow.REPEATED]
         if not self.key or wrong < verdict.expected or min(verdict.expected, verdict.found) <= FEW:
             return
-        different = [row for row in verdict.examples if row.wrong is WrongRow.DIFFERENT]
+        different = [row for row in verdict.examples if row.wrong in (WrongRow.DIFFERENT, WrongRow.REPEATED)]
         if all(2 * len(row.differing) > len(self.columns) - len(self.key) for row in different):
             first = (different or verdict.examples)[0]
             raise UsageError(
@@ -365,13 +374,16 @@ class Comparer:
         differing: list[str] = []
         match wrong:
             case WrongRow.MISSING:
-                text = f"it is missing: {_row(printed)}"
+                text = f"it is missing: {row_text(printed)}"
             case WrongRow.EXTRA:
-                text = f"it must not be there: {_row(printed)}"
+                text = f"it must not be there: {row_text(printed)}"
             case WrongRow.REPEATED:
                 text = f"it is there {len(found)} times"
                 if len({row for row in (tuple(printed.items()) for _, printed, _ in found)}) == 1:
                     text += ", all alike: a change that came again may have been added again"
+                differing = min(
+                    ([name for name in printed if came[name] != printed[name]] for _, came, _ in found), key=len
+                )
             case WrongRow.DIFFERENT if not found:
                 text = "it changed while it was read"
             case WrongRow.DIFFERENT:
@@ -402,7 +414,7 @@ def cell(array: pa.Array, row: int) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-def _row(printed: Mapping[str, Any]) -> str:
+def row_text(printed: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={'null' if value is None else value}" for name, value in printed.items())
 
 
