@@ -222,22 +222,22 @@ def _labels(type: ColumnType, render: mysql_text.Renderer) -> Cell:
 # ------------------------------------------------------------------------------------------------------------ geometry
 
 
-def geometry(stored: bytes) -> str:
-    """A geometry's well-known binary, and its SRID if it is not 0; null for an empty value, which MySQL 5.7 stores in a
+def geometry(stored: bytes) -> str | None:
+    """A geometry's well-known binary, and its SRID if it is not 0; None for an empty value, which MySQL 5.7 stores in a
     required column.
 
     >>> geometry(b"\\x00\\x00\\x00\\x00\\x01\\x01")
     '{"wkb":"AQE=","srid":null}'
     """
     if not stored:
-        return "null"
+        return None
     (srid,) = struct.unpack("<I", stored[:4])
     return f'{{"wkb":"{cells.base64_of(stored[4:])}","srid":{srid or "null"}}}'
 
 
-def point(stored: bytes) -> str:
+def point(stored: bytes) -> str | None:
     """A point's coordinates and its bytes."""
-    if not stored:
-        return "null"
+    if not (members := geometry(stored)):
+        return None
     x, y = struct.unpack("<dd", stored[9:25])
-    return f'{{"x":{java.double_string(x)},"y":{java.double_string(y)},{geometry(stored)[1:]}'
+    return f'{{"x":{java.double_string(x)},"y":{java.double_string(y)},{members[1:]}'
