@@ -243,7 +243,7 @@ class Run:
                     stage.wait()
                 self.sink.flush()
                 if isinstance(error, WorkerEnded):
-                    raise WorkerEnded(f"{error}; {self._reached()}, or with fewer --workers.") from None
+                    raise WorkerEnded(f"{error}; {self._reached()}, or with fewer --workers.") from error
                 if self.sink.delivered:
                     raise SimulatorError(str(error)) from None
                 raise

@@ -14,7 +14,11 @@ import pytest
 from command import Command, cdcsim
 
 import simulator
+from simulator.run.job import open_job
+from simulator.run.processes.workers import Workers
+from simulator.run.request import Span
 from simulator.truth.verify.findings import Wrong
+from simulator.truth.verify.verify import verify_job
 
 BINARY = ("cloudcanal-dts-avro", "debezium-avro", "drs-avro", "dts-avro")
 
@@ -93,8 +97,9 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
-def test_findings_in_words(tmp_path: Path, command: Command) -> None:
-    """Of one file: what was expected, what came, at which turn."""
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_findings_in_words(workers: list[str], tmp_path: Path, command: Command) -> None:
+    """Of one file: what was expected, what came, at which turn; also where other processes render."""
     publish("crud", "canal-json", f"file:{tmp_path / 'out'}", limit=40)
     path = tmp_path / "out" / "example-0.jsonl"
     lines = lines_of(path)
@@ -105,9 +110,8 @@ def test_findings_in_words(tmp_path: Path, command: Command) -> None:
     lines[10] = lines[10][:50] + b"\n"
     del lines[5]
     path.write_bytes(b"".join(lines))
-    done = command(
-        "verify", "crud", "-f", "canal-json", "--limit", "40", "--from", f"file:{tmp_path / 'out'}", status=1
-    )
+    read = ["--from", f"file:{tmp_path / 'out'}", *workers]
+    done = command("verify", "crud", "-f", "canal-json", "--limit", "40", *read, status=1)
     for words in (
         "37 of 40 messages are right (40 read)",
         "1 missing\n  example-0: ",
@@ -119,6 +123,23 @@ def test_findings_in_words(tmp_path: Path, command: Command) -> None:
         "(turn 10.0) came as a message of 50 bytes that cannot be read",
     ):
         assert words in done.out, done.out
+
+
+def test_a_worker_that_is_killed_leaves_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages after the last block that was rendered are neither missing nor foreign."""
+    publish("crud", "canal-json", tmp_path, limit=500)
+    finish = Workers.finish
+
+    def killed(workers: Workers, begun: Any) -> Any:
+        rendered = finish(workers, begun)
+        workers.processes[1].kill()
+        return rendered
+
+    monkeypatch.setattr(Workers, "finish", killed)
+    job = open_job("crud", "canal-json")
+    words = r"^worker process \d+ was killed by SIGKILL; there is no verdict: verify again, with fewer --workers\.$"
+    with pytest.raises(simulator.UsageError, match=words):
+        verify_job(job, f"file:{tmp_path}", Span(limit=200_000), workers=2)
 
 
 def at_least_once(folder: Path, first: int, stop: int, *, behind: int) -> None:

@@ -13,6 +13,7 @@ from simulator.cli.opening import gathered, job_options, opened, report_errors, 
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TURNS,
+    MOST_WORKERS,
     WholeNumber,
     complete_format,
     route_option,
@@ -69,6 +70,11 @@ class Following:
     help="Allow stretches that come again in the old order up to where the stream goes on, as after a restart.",
 )  # fmt: skip
 @click.option(
+    "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N",
+    help="Render the messages expected in N processes of 200 to 350 MiB; default: the cores of the machine, at most 8, "
+    "and 1 for less than a million changes.",
+)  # fmt: skip
+@click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the counts and the first findings of each kind to a file as JSON.",
 )  # fmt: skip
@@ -112,6 +118,7 @@ def verify(
     origin: str | None,
     record: Path | None,
     at_least_once: bool,
+    workers: int | None,
     report: Path | None,
     tables: tuple[str, ...],
     at: int | None,
@@ -133,7 +140,7 @@ def verify(
     if (origin is None) == (not tables):
         raise UsageError("verify: expected either --from for messages, or --table for tables.")
     if tables:
-        if span != Span() or record is not None or at_least_once:
+        if span != Span() or record is not None or at_least_once or workers is not None:
             raise UsageError("verify --table takes the turn of the rows, --at; options of messages go with --from.")
         return _verify_tables(subject, tables, at, (tolerances, presets), following, report)
     if at is not None or tolerances or presets or following != Following():
@@ -146,7 +153,7 @@ def verify(
     if record is not None:
         subject, span, fingerprint = recorded(record, subject, span)
     job = opened(subject, broker_of(origin))
-    verdict = verify_job(job, origin, span, fingerprint=fingerprint, at_least_once=at_least_once)
+    verdict = verify_job(job, origin, span, fingerprint=fingerprint, at_least_once=at_least_once, workers=workers)
     return print_verdict(verdict, report)
 
 

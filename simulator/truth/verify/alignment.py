@@ -56,10 +56,9 @@ class Lane:
         verdict: Verdict,
         report: Callable[..., None],
         lasting: Callable[[bytes], bytes | None],
-        kept_bytes: int,
     ) -> None:
         self.place = place
-        self.expected, self.read = Tape(kept_bytes), Tape(0)
+        self.expected, self.read = Tape(), Tape()
         # indexes of the first and last message that is right, as read, and of the last one as expected
         self.first_right = self.last_right = self.last_expected = -1
         self.absent: OrderedDict[int, Item] = OrderedDict()  # expected, passed and not seen, by index

@@ -1,7 +1,7 @@
 """A sink that compares instead of sending: messages that were read back against those that a run would send.
 
 The expected messages come from the same pipeline as the sent ones: the same blocks, routes and bytes, in any number of
-processes. Memory is bounded: each partition keeps at most some tens of MiB, to recognise repeated messages.
+processes. Memory is bounded: partitions share what is kept to recognise repeated messages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
-from simulator.errors import SimulatorError, UsageError
+from simulator.errors import UsageError
 from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.reading import Place, Reader, Records
 from simulator.sinks.sink import Sink
@@ -51,7 +51,7 @@ EXPECTED: Final = ("phase", "turn", "ordinal", "kind", "value", "key", "tag", "t
 
 
 class Comparison(Sink):
-    """Compares the messages that a run sends to it with those of the reader. `verdict` is complete after `flush`.
+    """Compares the messages that a run sends to it with those of the reader. `finish` gives the verdict.
 
     Raises UsageError if none of the messages read is expected.
     """
@@ -74,7 +74,6 @@ class Comparison(Sink):
         self._lanes: dict[Place, Lane] = {}
         self._columns = tuple(name for name in EXPECTED if name in reader.columns or name in EXPECTED[:5])
         self._prefix = b""
-        self._flushed = False
         self._where: Counter[tuple[Wrong, str]] = Counter()  # where missing and foreign messages are
 
     def partitions(self, topic: str) -> int:
@@ -87,19 +86,11 @@ class Comparison(Sink):
         for place, parts in rows_by_place.items():
             rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
             expected = batch if len(rows) == len(batch) else MessageBatch(batch.columns.take(pa.array(rows)))
-            try:
-                self._expect(place, expected)
-            except SimulatorError:
-                self._flushed = True  # there is no verdict, so nothing is left to settle
-                raise
+            self._expect(place, expected)
         self.ledger.acknowledge_all()
 
-    def flush(self) -> None:
-        """Reads the remaining messages and settles the open ones."""
-        super().flush()
-        if self._flushed:
-            return
-        self._flushed = True
+    def finish(self) -> Verdict:
+        """Reads the remaining messages and settles the open ones, once the run has sent all of its messages."""
         for lane in self._lanes.values():
             lane.expected.final = True
         for lane in self._lanes.values():
@@ -113,6 +104,7 @@ class Comparison(Sink):
             lane.align()
         self._check_strange(final=True)
         self._settle()
+        return self.verdict
 
     def close(self) -> None:
         self._reader.close()
@@ -121,10 +113,11 @@ class Comparison(Sink):
 
     def _lane(self, place: Place) -> Lane:
         if place not in self._lanes:
-            kept = max(LEAST_KEPT_BYTES, KEPT_BYTES // (len(self._lanes) + 1) // 2)
-            lane = Lane(place, self.verdict, self._report, self._namer.lasting, kept)
+            lane = Lane(place, self.verdict, self._report, self._namer.lasting)
             lane.settle, lane.crossed = self._settle_one, self._crossed
             self._lanes[place] = lane
+            for other in self._lanes.values():
+                other.expected.kept_bytes = max(LEAST_KEPT_BYTES, KEPT_BYTES // len(self._lanes))
         return self._lanes[place]
 
     def _expect(self, place: Place, batch: MessageBatch) -> None:

@@ -46,14 +46,14 @@ class Item:
 
 
 class Tape:
-    """Messages by index from 0; the cursor is at the next one. `final`: no more messages will be added."""
+    """Messages by index from 0; the cursor is at the next one. `final`: no more messages will be added. Messages behind
+    the cursor are dropped where the tape has more than `kept_bytes`."""
 
-    def __init__(self, kept_bytes: int) -> None:
-        self.cursor = self.end = 0
+    def __init__(self) -> None:
+        self.cursor = self.end = self.kept_bytes = 0
         self.final = False
         self._starts: deque[int] = deque()
         self._parts: deque[Records] = deque()
-        self._kept_bytes = kept_bytes
         self._bytes = 0  # of all parts
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class Tape:
 
     def advance(self, count: int) -> None:
         self.cursor += count
-        while len(self._parts) > 1 and self._starts[1] <= self.cursor and self._bytes > self._kept_bytes:
+        while len(self._parts) > 1 and self._starts[1] <= self.cursor and self._bytes > self.kept_bytes:
             self._starts.popleft()
             self._bytes -= self._parts.popleft().nbytes
 

@@ -13,6 +13,7 @@ from simulator.model import OrderKey
 from simulator.run.faults.flow import SPREAD
 from simulator.run.faults.spec import OCCURRING
 from simulator.run.job import Job
+from simulator.run.processes.workers import WorkerEnded
 from simulator.run.request import Span, Subject
 from simulator.run.session import limits_of, local_run
 from simulator.sinks.reading import Reader
@@ -42,10 +43,11 @@ def verify_job(
     fingerprint: str | None = None,
     at_least_once: bool = False,
     examples: int = EXAMPLES,
+    workers: int | None = 1,
 ) -> Verdict:
     """Compares the messages read with those that a run of the job would send; `fingerprint` is that of the scenario
-    that was sent, if it is known. Raises SinkError, and UsageError if the run has no end or none of the messages read
-    is expected."""
+    that was sent, if it is known; `workers` processes render the messages expected (None: as many as are worthwhile).
+    Raises SinkError, and UsageError if the run has no end or none of the messages read is expected."""
     limits = limits_of(span)
     if job.stream.turns is None and limits.changes is None and limits.turns is None:
         raise UsageError(
@@ -64,16 +66,19 @@ def verify_job(
         spread = SPREAD if job.faults else 1
         sink = Comparison(origin, job.format, _keys(job), spread=spread, at_least_once=at_least_once, examples=examples)
         job = job.addressed(route=span.route).starting(limits)
-        done = local_run(job, sink, limits=limits, snapshot=span.snapshot)()
+        done = local_run(job, sink, limits=limits, snapshot=span.snapshot, workers=workers)()
+        verdict = sink.finish()
     except (UsageError, SinkError):
         raise
+    except WorkerEnded as error:
+        raise UsageError(f"{error.__cause__}; there is no verdict: verify again, with fewer --workers.") from None
     except SimulatorError as error:  # a run calls mistakes a failure once it has sent something
         raise UsageError(str(error)) from None
     finally:
         origin.close()
     for occurrence in done.occurrences:
-        add_fault(sink.verdict, occurrence, at_least_once=at_least_once)
-    return sink.verdict
+        add_fault(verdict, occurrence, at_least_once=at_least_once)
+    return verdict
 
 
 def add_fault(verdict: Verdict, occurrence: Mapping[str, Any], *, at_least_once: bool) -> None:
