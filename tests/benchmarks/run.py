@@ -24,12 +24,13 @@ import memory
 import produce
 import stages
 import steady
+import verify
 import whole
 from load_tools import TOOLS
 
 from simulator.formats import FORMATS
 
-NAMES = ("stages", "bound", "encode", "run", "produce", "memory", "steady", "latency", "dump")
+NAMES = ("stages", "bound", "encode", "run", "produce", "memory", "steady", "latency", "dump", "verify")
 
 
 def main() -> None:
@@ -40,7 +41,11 @@ def main() -> None:
     parser.add_argument("--format", help="default: all formats for encode, eight for stages, canal-json for the rest")
     parser.add_argument("--source", help="source system for encode; default: the scenario's")
     parser.add_argument("--broker", choices=TOOLS, help="for produce and steady; default: all three")
-    parser.add_argument("--changes", type=int, help="row changes of run; default: 2 million, 200,000 with --quick")
+    parser.add_argument(
+        "--changes",
+        type=int,
+        help="row changes of run (default: 2 million, 200,000 with --quick) and of verify (10 million, 1 million)",
+    )
     parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
@@ -71,6 +76,8 @@ def main() -> None:
                     latency.run(scenario, format, quick=quick)
                 case "dump":
                     dump.run(Path(scratch), quick=quick)
+                case "verify":
+                    verify.run(scenario, format, Path(scratch), count=options.changes, quick=quick)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from confluent_kafka import KafkaError
@@ -75,3 +76,15 @@ def test_an_offset_that_is_not_there_is_an_error(cluster: MockCluster) -> None:
         assert consumer.take("taken", 99, 10, 0.0).error == (KafkaError._UNKNOWN_PARTITION, "Local: Unknown partition")
     finally:
         consumer.close()
+
+
+def test_a_consumer_is_closed_while_another_thread_waits(cluster: MockCluster) -> None:
+    consumer = Consumer({"bootstrap.servers": cluster.servers})
+    consumer.start("taken", 1, 0)
+    with ThreadPoolExecutor(1) as thread:
+        waits = thread.submit(lambda: [consumer.take("taken", 1, 10, 0.2) for _ in range(1000)])
+        while not consumer._use.locked():
+            time.sleep(0.001)
+        consumer.close()
+        with pytest.raises(RuntimeError, match="the consumer is closed"):
+            waits.result()

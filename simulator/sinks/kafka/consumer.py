@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -27,11 +28,12 @@ class Taken(NamedTuple):
 
 
 class Consumer(Client):
-    """A handle of librdkafka that reads partitions outside of any group. Raises MissingPackage, and ValueError with
-    librdkafka's words for a setting."""
+    """A handle of librdkafka that reads partitions outside of any group. It may be closed while another thread waits
+    for messages. Raises MissingPackage, and ValueError with librdkafka's words for a setting."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         super().__init__(library.CONSUMER, settings)
+        self._use, self._closed = threading.Lock(), False
         self._started = set[tuple[str, int]]()
 
     def start(self, topic: str, partition: int, offset: int) -> None:
@@ -47,7 +49,13 @@ class Consumer(Client):
 
     def take(self, topic: str, partition: int, most: int, seconds: float) -> Taken:
         """The partition's next messages, up to `most` of those that are there; waits for the first. No messages and no
-        error: none came."""
+        error: none came. Raises RuntimeError once the consumer is closed."""
+        with self._use:
+            if self._closed:
+                raise RuntimeError("the consumer is closed")
+            return self._take(topic, partition, most, seconds)
+
+    def _take(self, topic: str, partition: int, most: int, seconds: float) -> Taken:
         lib = self._lib
         lib.rd_kafka_poll(self._handle, 0)  # errors of connections, which librdkafka mends
         messages = np.zeros(most, np.uint64)
@@ -97,9 +105,11 @@ class Consumer(Client):
         return pairs
 
     def close(self) -> None:
-        for topic, partition in [*self._started]:
-            self.stop(topic, partition)
-        super().close()
+        self._closed = True
+        with self._use:
+            for topic, partition in [*self._started]:
+                self.stop(topic, partition)
+            super().close()
 
 
 def _binary(structures: Array, name: str) -> pa.Array:
