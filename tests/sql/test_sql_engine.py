@@ -26,8 +26,8 @@ from simulator.sql.server.mysql.binlog import Gtid, Rows, events
 from simulator.sql.server.mysql.catalog import Catalog
 from simulator.sql.server.mysql.connection import Connection
 from simulator.sql.server.mysql.json_binary import document
-from simulator.sql.server.mysql.local import LocalServer
 from simulator.sql.server.mysql.metadata import definition_of
+from simulator.sql.server.mysql.run import LocalServer
 from simulator.sql.server.mysql.tables import is_same_type
 from simulator.sql.server.url import engine_of
 from simulator.sql.store.log import Log
