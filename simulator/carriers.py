@@ -138,49 +138,6 @@ def cut_times(array: pa.Array, unit_us: int) -> pa.Array:
 # ----------------------------------------------------------------------------------------------- times that are texts
 
 
-def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
-    """Timestamps (`2024-05-01 10:00:00.1234567`) or times of day (durations, `10:00:00.1234567`) as carrier texts.
-
-    Fractions are cut or zero-padded to `digits` digits; `zone` is appended after a blank.
-
-    >>> time_text(pa.array([1_500_000], pa.timestamp("us")), 7, zone="+00:00").to_pylist()
-    ['1970-01-01 00:00:01.5000000 +00:00']
-    """
-    us = np.asarray(array.view(pa.int64()).fill_null(0))
-    days, clock = np.divmod(us, US_PER_DAY)
-    parts: list[tuple[Ints, int, bytes]] = []  # numbers, their digits, the text after them
-    if pa.types.is_timestamp(array.type):
-        day = days.astype("M8[D]")
-        month = day.astype("M8[M]")
-        parts += [
-            (day.astype("M8[Y]").astype(np.int64) + 1970, 4, b"-"),
-            (month.astype(np.int64) % 12 + 1, 2, b"-"),
-            ((day - month).astype(np.int64) + 1, 2, b" "),
-        ]
-    seconds, fraction = np.divmod(clock, 1_000_000)
-    parts += [(seconds // 3600, 2, b":"), (seconds // 60 % 60, 2, b":"), (seconds % 60, 2, b"." if digits else b"")]
-    if digits:
-        shown = fraction // 10 ** (6 - digits) if digits < 6 else fraction * 10 ** (digits - 6)
-        parts.append((shown, digits, b""))
-    end = f" {zone}".encode() if zone else b""
-    width = sum(size + len(behind) for _, size, behind in parts) + len(end)
-    cells = np.empty((len(us), width), dtype=np.uint8)
-    place = 0
-    for numbers_, size, behind in parts:
-        for i in range(size):
-            cells[:, place + size - 1 - i] = numbers_ // 10**i % 10 + ord("0")
-        place += size
-        if behind:
-            cells[:, place] = behind[0]
-            place += 1
-    if end:
-        cells[:, place:] = np.frombuffer(end, dtype=np.uint8)
-    offsets = np.arange(len(us) + 1, dtype=np.int64) * width
-    nulls = np.asarray(array.is_null()) if array.null_count else None
-    buffers = [validity(nulls), pa.py_buffer(offsets), pa.py_buffer(cells)]
-    return pa.Array.from_buffers(pa.large_string(), len(us), buffers, -1).cast(pa.string())
-
-
 def text_us(text: str) -> int:
     """The microseconds of a carrier text: since 1970 in UTC, or of the day; finer fractions are cut.
 

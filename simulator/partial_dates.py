@@ -13,6 +13,7 @@ module knows these numbers.
 from __future__ import annotations
 
 import datetime as dt
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -82,6 +83,7 @@ def date_parts(day: int) -> tuple[int, int, int]:
     return date.year, date.month, date.day
 
 
+@lru_cache(maxsize=1 << 12)
 def date_text(day: int) -> str:
     """`2024-02-29`, `2020-00-00`."""
     return "{:04}-{:02}-{:02}".format(*date_parts(day))

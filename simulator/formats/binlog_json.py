@@ -12,7 +12,7 @@ import pyarrow as pa
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import typed_json
 from simulator.sources.mysql.typed_json import OPAQUE, Number, Pairs
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 from simulator.text.java.numbers import double_string
 from simulator.text.json_style import JACKSON
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from simulator.batch import decoded
 from simulator.carriers import cut_times
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 
 Known: TypeAlias = Callable[[pa.Array], pa.Array]
 

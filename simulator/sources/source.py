@@ -14,14 +14,15 @@ import orjson
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, decoded
-from simulator.carriers import numbers, storage, storage_type, text_us, time_text
+from simulator.carriers import numbers, storage, storage_type, text_us
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources import find, portable
 from simulator.sources.believable import Drawn
 from simulator.sources.ddl import Ddl
 from simulator.sources.log import Log
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
+from simulator.text.timestamps import time_text
 
 # As what times are drawn whose carrier is text, by family.
 _DRAWN: Final[Mapping[str, pa.DataType]] = {

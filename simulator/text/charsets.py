@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from simulator.carriers import validity
 from simulator.text.bytewise import bytes_of
-from simulator.text.fixed_width import nulls_of
+from simulator.text.columns import nulls_of
 from simulator.text.template import join
 
 # Candidates for a separator that no text of the column holds: in no character set are they part of another character.

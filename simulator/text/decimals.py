@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import Ints, is_narrow, unscaled
+from simulator.carriers import is_narrow
 from simulator.model import ColumnType
 from simulator.native.program import Kind, Program
-from simulator.text.fixed_width import digits_table, distinct_text, joined, looked_up, nulls_of
+from simulator.text.columns import distinct_text, nulls_of
 from simulator.text.template import Compound, Piece, join
 
 
@@ -60,7 +58,7 @@ class Decimals(Compound):
     grouped: bool
 
     def column(self) -> pa.Array:
-        return join(_narrow_parts(self.array, grouped=self.grouped), len(self.array))
+        return _one_by_one(self.array, grouped=self.grouped)
 
     def add_to(self, program: Program) -> None:
         program.numbers(self.array, Kind.GROUPED if self.grouped else Kind.DECIMAL, self.array.type.scale)
@@ -75,63 +73,17 @@ def decimal_piece(array: pa.Array, *, grouped: bool) -> Piece:
     scale = array.type.scale
     if is_narrow(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 18:
         return Decimals(array, grouped)
-    if is_narrow(array):
-        return join(_narrow_parts(array, grouped=grouped), len(array))
-    return distinct_text(array, lambda value: _wide_decimal(value, scale, grouped))
+    return _one_by_one(array, grouped=grouped)
 
 
-def _narrow_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
-    """The text in pieces side by side; one is null where the value is."""
+def _one_by_one(array: pa.Array, *, grouped: bool) -> pa.Array:
     scale = array.type.scale
-    nulls = nulls_of(array)
-    values = np.ascontiguousarray(unscaled(array))
-    if nulls is not None:
-        values = np.where(nulls, 0, values)
-    if scale == 0:
-        return [pc.cast(pa.array(values, mask=nulls), pa.string())]
-    size = np.abs(values)
-    units = size // 10**scale
-    fraction = size - units * 10**scale
-    parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]
-    if (values < 0).any():
-        parts.insert(0, looked_up(["", "-"], (values < 0).astype(np.int64), None))
-    return [*parts, *_fraction_parts(fraction, scale, grouped)]
-
-
-def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]:
-    """The point and the fraction's digits, in pieces of up to four digits, each from a table."""
-    full, rest = divmod(scale, 9)
-    parts: list[pa.Array] = []
-    dropped = (fraction % 10**rest == 0) if grouped and rest else None
-    lone = dropped is not None and not full
-    left = scale
-    while left:
-        # pieces do not cross from the whole groups into the last one, which may be left out
-        width = min(4, left if left <= rest else left - rest)
-        left -= width
-        piece = fraction // 10**left % 10**width if left else fraction % 10**width
-        prefix = "." if left + width == scale else ""
-        if dropped is not None and left < rest:
-            instead = ".0" if lone and prefix else ""
-            parts.append(_digits_or(instead, prefix, width).take(pa.array(np.where(dropped, 10**width, piece))))
-        else:
-            parts.append(joined(len(piece), None, digits_table(width, prefix)[piece]))
-    return parts
+    return distinct_text(array, lambda value: _grouped(format(value, "f"), scale, grouped=grouped))
 
 
 def grouped_text(text: str) -> str:
     """One decimal, written plainly, in groups of nine digits: `5.00` is `5.0`."""
     return _grouped(text, len(text.partition(".")[2]), grouped=True)
-
-
-@lru_cache(maxsize=32)
-def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
-    """All numbers of `width` digits, and the text `last` after them."""
-    return pa.array([*(f"{prefix}{number:0{width}}" for number in range(10**width)), last], pa.string())
-
-
-def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
-    return _grouped(format(value, "f"), scale, grouped=grouped)
 
 
 def _grouped(text: str, scale: int, *, grouped: bool) -> str:

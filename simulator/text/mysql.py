@@ -1,8 +1,8 @@
 """Columns of a MySQL binary log as text: one function per notation.
 
 Each takes a carrier array and its column type and gives texts; null stays null, and of a dictionary array only the
-dictionary is rendered. Nothing is escaped for JSON. Parts of values come from tables of finished texts: the days of a
-century, the seconds of a day, the fractions of a second.
+dictionary is rendered. Nothing is escaped for JSON. Dates and times within the calendar are written by the library;
+partial dates, and all of them without the library, one by one, once for each distinct value.
 """
 
 from __future__ import annotations
@@ -17,31 +17,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals, validity
 from simulator.model import ColumnType
 from simulator.native.program import Kind, Program, compiled
-from simulator.partial_dates import are_partial
+from simulator.partial_dates import are_partial, date_text, datetime_text
 from simulator.text.base64 import number_bytes
 from simulator.text.bytewise import HEX, mapped
-from simulator.text.fixed_width import (
+from simulator.text.columns import (
     LAST_DAY,
     LAST_US,
-    day_cells,
-    digits_table,
     distinct_text,
-    fraction_cells,
     in_calendar,
-    joined,
     looked_up,
-    minutes_table,
     nulls_of,
     offset_us,
-    seconds_table,
-    split_moments,
     whole_numbers,
 )
+from simulator.text.decimals import decimal_plain
 from simulator.text.java import numbers as java
-from simulator.text.template import Compound, Piece, join
+from simulator.text.template import TEXT, Compound, Piece, join
 
 Ints = npt.NDArray[np.int64]
 Nulls = npt.NDArray[np.bool_] | None
@@ -50,6 +44,9 @@ Renderer = Callable[..., pa.Array]
 SMALL: Final = 1 << 12
 # Times of day have up to three digits of hours.
 CLOCK_END_US: Final = 1000 * 3_600_000_000
+# What the library writes: microseconds of the calendar, and of such times.
+CALENDAR: Final = (FIRST_DAY * US_PER_DAY, LAST_US)
+CLOCKS: Final = (1 - CLOCK_END_US, CLOCK_END_US - 1)
 
 
 def _of_dictionary(render: Renderer) -> Renderer:
@@ -108,8 +105,7 @@ def bit_hex(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def year(array: pa.Array, type: ColumnType) -> pa.Array:
     """Four digits: `2024`, `0000`."""
-    values, nulls = whole_numbers(array)
-    return joined(len(values), nulls, digits_table(4)[values])
+    return pc.utf8_lpad(pc.cast(array, TEXT), 4, "0")
 
 
 # ----------------------------------------------------------------------------------------------- dates and times
@@ -123,9 +119,7 @@ def date(array: pa.Array, type: ColumnType) -> pa.Array:
 def date_piece(array: pa.Array) -> Piece:
     """The text of `date`, to be joined with more; null where the value is."""
     days, nulls = whole_numbers(array)
-    if compiled() and len(days) and int(days.min()) >= FIRST_DAY and int(days.max()) <= LAST_DAY:
-        return Times(days, Kind.DAY, 0, nulls)
-    return joined(len(days), nulls, day_cells(days))
+    return written(days, nulls, Kind.DAY, 0, (FIRST_DAY, LAST_DAY), date_text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,11 +155,8 @@ def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None
 
 def datetime_piece(array: pa.Array, digits: int, zone: str | None = None, offset_minutes: int = 0) -> Piece:
     """The text of `datetime_fixed`, to be joined with more; null where the value is."""
-    if compiled() and (written := written_times(array, Kind.TIME, digits, zone, offset_minutes)) is not None:
-        return written
-    days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
-    parts = [day_cells(days), seconds_table()[seconds]]
-    return joined(len(days), nulls, *parts, *fraction_cells(fraction, digits))
+    us, nulls = moments(array, zone, offset_minutes)
+    return written(us, nulls, Kind.TIME, digits, CALENDAR, lambda us: _cut(datetime_text(us), digits))
 
 
 def datetime_trimmed(
@@ -177,23 +168,56 @@ def datetime_trimmed(
 
 def trimmed_datetime_piece(array: pa.Array, zone: str | None = None, offset_minutes: int = 0) -> Piece:
     """The text of `datetime_trimmed`, to be joined with more; null where the value is."""
-    if compiled() and (written := written_times(array, Kind.TRIMMED, 0, zone, offset_minutes)) is not None:
-        return written
-    days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
-    clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
-    return with_trimmed(clock, fraction)
+    us, nulls = moments(array, zone, offset_minutes)
+    return written(us, nulls, Kind.TRIMMED, 0, CALENDAR, lambda us: _trimmed(datetime_text(us)))
 
 
-def written_times(
-    array: pa.Array, kind: Kind, digits: int, zone: str | None = None, offset_minutes: int = 0
-) -> Times | None:
-    """Times as the library writes them; None if one is out of the calendar."""
+def moments(array: pa.Array, zone: str | None, offset_minutes: int) -> tuple[Ints, Nulls]:
+    """The numbers of timestamps, moved to a zone, and their nulls; zero and partial dates stay."""
     us, nulls = whole_numbers(array)
-    if not len(us) or int(us.min()) < FIRST_DAY * US_PER_DAY or int(us.max()) > LAST_US:
-        return None
-    if zone is not None or offset_minutes:
-        us = in_calendar(us + offset_us(us, zone, offset_minutes))
-    return Times(us, kind, digits, nulls)
+    if zone is None and not offset_minutes:
+        return us, nulls
+    partial = are_partial(us)
+    if not partial.any():
+        return in_calendar(us + offset_us(us, zone, offset_minutes)), nulls
+    ordinary = np.where(partial, 0, us)
+    return np.where(partial, us, in_calendar(ordinary + offset_us(ordinary, zone, offset_minutes))), nulls
+
+
+def written(
+    numbers: Ints,
+    nulls: Nulls,
+    kind: Kind,
+    digits: int,
+    bounds: tuple[int, int],
+    text: Callable[[int], str | bytes],
+    type: pa.DataType = TEXT,
+) -> Piece:
+    """Numbers as the library writes them; those out of bounds, such as partial dates, and all without the library, are
+    written by `text`, once for each distinct number."""
+    low, high = bounds
+    if not compiled():
+        return _one_by_one(numbers, nulls, text, type)
+    if not len(numbers) or (int(numbers.min()) >= low and int(numbers.max()) <= high):
+        return Times(numbers, kind, digits, nulls)
+    rare = (numbers < low) | (numbers > high)
+    texts = join([Times(np.where(rare, low, numbers), kind, digits, nulls)], len(numbers), type)
+    return pc.replace_with_mask(texts, pa.array(rare), _one_by_one(numbers[rare], None, text, type))
+
+
+def _one_by_one(numbers: Ints, nulls: Nulls, text: Callable[[int], str | bytes], type: pa.DataType) -> pa.Array:
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    return pa.array(map(text, distinct.tolist()), type).take(pa.array(inverse, mask=nulls))
+
+
+def _cut(text: str, digits: int) -> str:
+    """A time with some of its six fraction digits."""
+    return text[: digits - 6 or None] if digits else text[:-7]
+
+
+def _trimmed(text: str) -> str:
+    """A time without zeros at the end of its fraction."""
+    return text.rstrip("0").rstrip(".")
 
 
 def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -204,13 +228,16 @@ def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
     | `1624614713`, `0` for the zero date | `1624614713.201`, `0.000` |
     """
     us, nulls = whole_numbers(array)
-    us = np.where(are_partial(us), 0, us)
-    seconds = us // 1_000_000
-    text = pc.cast(pa.array(seconds, mask=nulls), pa.string())
-    digits = type.length or 0
-    if not digits:
-        return text
-    return join([text, joined(len(us), None, *fraction_cells(us - seconds * 1_000_000, digits))], len(us))
+    return epoch_text(us, nulls, type.length or 0)
+
+
+def epoch_text(us: Ints, nulls: Nulls, digits: int) -> pa.Array:
+    """Microseconds since 1970 as seconds with this many fraction digits, which count upwards before 1970, too; zero and
+    partial dates as second 0."""
+    units = np.where(are_partial(us), 0, us) // 10 ** (6 - digits)
+    if not digits or not (units < 0).any():
+        return decimal_plain(decimals(units, 18, digits, nulls), ColumnType("decimal"))
+    return _one_by_one(units, nulls, lambda n: f"{n // 10**digits}.{n % 10**digits:0{digits}}", TEXT)
 
 
 def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -226,12 +253,8 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def time_piece(array: pa.Array, digits: int) -> Piece:
     """The text of `time_fixed`, to be joined with more; null where the value is."""
-    if compiled() and (written := _written_clock(array, Kind.CLOCK, digits)) is not None:
-        return written
-    clock, fraction = _clock(array)
-    if not digits:
-        return clock
-    return join([clock, joined(len(array), None, *fraction_cells(fraction, digits))], len(array))
+    us, nulls = whole_numbers(array)
+    return written(us, nulls, Kind.CLOCK, digits, CLOCKS, lambda us: _cut(_clock(us), digits))
 
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -241,54 +264,15 @@ def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def trimmed_time_piece(array: pa.Array) -> Piece:
     """The text of `time_trimmed`, to be joined with more; null where the value is."""
-    if compiled() and (written := _written_clock(array, Kind.TRIMMED_CLOCK, 0)) is not None:
-        return written
-    return with_trimmed(*_clock(array))
-
-
-def _written_clock(array: pa.Array, kind: Kind, digits: int) -> Times | None:
-    """Times of day as the library writes them; None if one is too long."""
     us, nulls = whole_numbers(array)
-    if not len(us) or int(us.min()) <= -CLOCK_END_US or int(us.max()) >= CLOCK_END_US:
-        return None
-    return Times(us, kind, digits, nulls)
+    return written(us, nulls, Kind.TRIMMED_CLOCK, 0, CLOCKS, lambda us: _trimmed(_clock(us)))
 
 
-@lru_cache(maxsize=2)
-def _trimmed_table(prefix: str) -> pa.Array:
-    """Three digits without the zeros at their end; nothing for 0."""
-    texts = [f"{prefix}{number:03}".rstrip("0") for number in range(1000)]
-    texts[0] = ""
-    return pa.array(texts, type=pa.string())
-
-
-def with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
-    """Texts followed by their fraction (in microseconds) without trailing zeros; no point if the fraction is zero."""
-    if not fraction.any():
-        return clock
-    high = fraction // 1000
-    low = fraction - high * 1000
-    if not low.any():
-        return join([clock, _trimmed_table(".").take(pa.array(high))], len(fraction))
-    full = joined(len(high), None, digits_table(3, ".")[high])
-    start = pc.if_else(pa.array(low > 0), full, _trimmed_table(".").take(pa.array(high)))
-    return join([clock, start, _trimmed_table("").take(pa.array(low))], len(fraction))
-
-
-def _clock(array: pa.Array) -> tuple[pa.Array, Ints]:
-    """`[-]HH:MM:SS`, hours of two digits or three, and the microseconds above."""
-    us, nulls = whole_numbers(array)
-    size = np.abs(us)
-    seconds = size // 1_000_000
-    hours = seconds // 3600
-    minutes = seconds - hours * 3600
-    if not (us < 0).any() and not (hours > 99).any():
-        clock = joined(len(us), nulls, digits_table(2)[hours], minutes_table()[minutes])
-    else:
-        texts = [f"{sign}{hour:02}" for sign in ("", "-") for hour in range(1000)]
-        sign = looked_up(texts, hours + (us < 0) * 1000, nulls)
-        clock = join([sign, joined(len(us), None, minutes_table()[minutes])], len(us))
-    return clock, size - seconds * 1_000_000
+def _clock(us: int) -> str:
+    """`[-]HH:MM:SS.ffffff`, hours of two digits or three."""
+    seconds, fraction = divmod(abs(us), 1_000_000)
+    sign = "-" if us < 0 else ""
+    return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{fraction:06}"
 
 
 # ------------------------------------------------------------------------------------------------ texts and bytes

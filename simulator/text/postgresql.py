@@ -19,7 +19,7 @@ from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, as_integers, 
 from simulator.model import ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import distinct_text, nulls_of, split_moments
+from simulator.text.columns import distinct_text, nulls_of, offsets_us, whole_numbers
 from simulator.text.template import join
 
 Ints = npt.NDArray[np.int64]
@@ -136,10 +136,7 @@ def _offsets(array: pa.Array, zone: str) -> Ints:
     """A zone's offset from UTC at each timestamp, in microseconds."""
     if zone.upper() in _UTC:
         return np.zeros(len(array), dtype=np.int64)
-    days, seconds, fraction, nulls = split_moments(array, zone, 0)
-    there = days * US_PER_DAY + seconds.astype(np.int64) * 1_000_000 + fraction
-    us = numbers(array)
-    return np.asarray(there - (us if nulls is None else np.where(nulls, 0, us)))
+    return offsets_us(whole_numbers(array)[0], zone)
 
 
 def offset_text(offset: int) -> str:

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from simulator.model import ColumnType
 from simulator.partial_dates import are_partial
-from simulator.text.fixed_width import whole_numbers
-from simulator.text.mysql import datetime_fixed, time_fixed, with_trimmed
-from simulator.text.template import constant
+from simulator.text.columns import whole_numbers
+from simulator.text.mysql import datetime_fixed, epoch_text, time_fixed
+from simulator.text.template import constant, join
 
 Ints = npt.NDArray[np.int64]
 _MICROSECONDS: Final = ColumnType("datetime", 6)
@@ -31,10 +31,20 @@ def epoch_trimmed(array: pa.Array) -> pa.Array:
 
     Zero and partial dates are written as whole second 0.
     """
-    us, nulls = whole_numbers(array)
-    us = np.where(are_partial(us), 0, us)
-    seconds = us // 1_000_000
-    return with_trimmed(pc.cast(pa.array(seconds, mask=nulls), pa.string()), us - seconds * 1_000_000)
+    return pc.utf8_rtrim(pc.utf8_rtrim(epoch_text(*whole_numbers(array), 6), "0"), ".")
+
+
+def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
+    """Timestamps (`2024-05-01 10:00:00.1234567`) or times of day (durations, `10:00:00.1234567`) as carrier texts.
+
+    Fractions are cut or zero-padded to `digits` digits; `zone` is appended after a blank.
+
+    >>> time_text(pa.array([1_500_000], pa.timestamp("us")), 7, zone="+00:00").to_pylist()
+    ['1970-01-01 00:00:01.5000000 +00:00']
+    """
+    fixed = datetime_fixed if pa.types.is_timestamp(array.type) else time_fixed
+    end = "0" * (digits - 6) + (f" {zone}" if zone else "")
+    return join([fixed(array, ColumnType("datetime", min(digits, 6))), end], len(array))
 
 
 def local_datetime(array: pa.Array) -> pa.Array:

@@ -111,47 +111,12 @@ class Longs(Compound):
     nulls: Nulls = None
 
     def column(self) -> pa.Array:
-        column = _longs(self.numbers)
-        return column if self.nulls is None else pc.if_else(pa.array(~self.nulls), column, pa.scalar(None, pa.binary()))
+        distinct, inverse = np.unique(self.numbers, return_inverse=True)
+        encoded = pa.array(map(long, distinct.tolist()), pa.binary())
+        return encoded.take(pa.array(inverse, mask=self.nulls))
 
     def add_to(self, program: Program) -> None:
         program.numbers(pa.array(self.numbers), Kind.LONG)
-
-
-def _longs(numbers: Ints) -> pa.Array:
-    rest = ((numbers << 1) ^ (numbers >> 63)).astype(np.uint64)
-    if not len(rest):
-        return pa.array([], pa.binary())
-    low, high = int(rest.min()), int(rest.max())
-    width = -(-max(high.bit_length(), 1) // 7)
-    if low >> 7 * (width - 1) or width == 1:
-        return _longs_of_one_size(rest, width)
-    sizes = np.ones(len(rest), dtype=np.int32)
-    for bits in range(7, 64, 7):
-        if high >> bits == 0:
-            break
-        sizes += rest >= np.uint64(1 << bits)
-    width = int(sizes.max())
-    cells = np.empty((len(rest), width), dtype=np.uint8)
-    for byte in range(width):
-        cells[:, byte] = (rest >> np.uint64(7 * byte)).astype(np.uint8) | np.uint8(0x80)
-    cells[np.arange(len(rest)), sizes - 1] &= 0x7F
-    if int(sizes.min()) == width:
-        ends, out = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32), cells
-    else:
-        ends, out = np.zeros(len(rest) + 1, dtype=np.int32), cells[np.arange(width) < sizes[:, None]]
-        np.cumsum(sizes, out=ends[1:])
-    return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
-
-
-def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
-    """Zig-zag numbers that all take `width` bytes, as is common for lengths and ascending numbers."""
-    out = np.empty((len(rest), width), dtype=np.uint8)
-    for byte in range(width):
-        more = 0x80 if byte + 1 < width else 0
-        out[:, byte] = ((rest >> np.uint64(7 * byte)) & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
-    ends = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32)
-    return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

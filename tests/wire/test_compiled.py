@@ -27,8 +27,8 @@ from simulator.stream.generators.shuffle import Shuffle
 from simulator.text import mysql
 from simulator.text.base64 import Base64, SignedBase64
 from simulator.text.bytewise import LATIN1, Mapped
+from simulator.text.columns import LAST_US
 from simulator.text.decimals import decimal_groups, decimal_plain
-from simulator.text.fixed_width import LAST_US
 from simulator.text.java import numbers as java
 from simulator.text.template import Choice, Members, Piece, Run, join
 from simulator.values import texts

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.partial_dates import are_partial
-from simulator.text.fixed_width import whole_numbers
+from simulator.text.columns import whole_numbers
 from simulator.text.template import Piece, unless_null
 from simulator.wire import avro
 from simulator.wire.avro import Bytes

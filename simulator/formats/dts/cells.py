@@ -36,7 +36,7 @@ from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import distinct_text, whole_numbers
+from simulator.text.columns import distinct_text, whole_numbers
 from simulator.text.template import join
 from simulator.text.timestamps import without_zeros
 from simulator.wire.fields import Cell

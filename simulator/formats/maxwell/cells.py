@@ -27,7 +27,7 @@ from simulator.sources.mysql.source import MysqlSource
 from simulator.sources.mysql.type_table import bounds, family
 from simulator.text import mysql as mysql_text
 from simulator.text.base64 import base64
-from simulator.text.fixed_width import Ints, distinct_text, looked_up, whole_numbers
+from simulator.text.columns import Ints, distinct_text, looked_up, whole_numbers
 from simulator.text.java import decimal as java_decimal
 from simulator.text.java import numbers as java
 from simulator.text.json_style import JACKSON_BYTES, quote

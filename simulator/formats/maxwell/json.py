@@ -42,7 +42,7 @@ from simulator.model import (
 )
 from simulator.sources.mysql.log import SERVER_ID, MysqlLog
 from simulator.sources.mysql.source import MysqlSource
-from simulator.text.fixed_width import looked_up
+from simulator.text.columns import looked_up
 from simulator.text.json_style import JACKSON_BYTES
 from simulator.text.template import Piece
 from simulator.wire.by_kind import ByKind

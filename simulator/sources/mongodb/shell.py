@@ -39,7 +39,7 @@ from simulator.sources.mongodb import type_table as mongodb_table
 from simulator.sources.mongodb.values import is_small
 from simulator.text import mysql as binlog_text
 from simulator.text.base64 import base64
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 from simulator.text.java import numbers as java
 from simulator.text.json_style import SHORT, Style, escape
 from simulator.text.template import constant, join

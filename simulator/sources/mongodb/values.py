@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import cut_times, primitive, time_text
+from simulator.carriers import cut_times, primitive
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -20,9 +20,10 @@ from simulator.sources.mongodb.type_table import arrow_type, bounds, family, sub
 from simulator.sources.mongodb.types import type_text
 from simulator.text.base64 import number_bytes
 from simulator.text.bytewise import HEX, mapped
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 from simulator.text.json_style import escape
 from simulator.text.template import constant, join
+from simulator.text.timestamps import time_text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0[xX]([0-9A-Fa-f]*)")

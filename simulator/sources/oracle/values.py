@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import cut_times, numbers, text_us, time_text
+from simulator.carriers import cut_times, numbers, text_us
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -25,6 +25,7 @@ from simulator.sources.oracle import times as oracle_times
 from simulator.sources.oracle.type_table import TYPES, arrow_type, family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
 from simulator.text.template import join
+from simulator.text.timestamps import time_text
 
 _HEX: Final = re.compile(r"(?:0x|hextoraw\s*\(\s*'|x')([0-9A-Fa-f]*)(?:'\s*\)|')?", re.IGNORECASE)
 _EMPTY_LOB: Final = re.compile(r"empty_[cb]lob\s*\(\s*\)", re.IGNORECASE)

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, cut_times, primitive, time_text
+from simulator.carriers import FIRST_DAY, cut_times, primitive
 from simulator.model import ColumnType
 from simulator.sources import literals
 from simulator.sources.sqlserver.type_table import digits
+from simulator.text.timestamps import time_text
 
 SECOND: Final = 10_000_000
 DAY: Final = 86_400 * SECOND

@@ -58,22 +58,33 @@ def float_text(array: pa.Array) -> pa.Array:
 def double_string(value: float) -> str:
     """`double_text` of one value.
 
+    From 0.001 to below 10 million, where Java writes no exponent, the shortest text is that of the old algorithm, too,
+    if it has k decimals with 10^-k greater than the distance to the next float: then no other number of k or fewer
+    decimals lies within half that distance, so the old algorithm, which stops at the first number it finds there, finds
+    this one; and it is not exactly between two floats, since a multiple of 10^-k that is a dyadic fraction is a
+    multiple of 2^-k, hence a float itself.
+
     >>> [double_string(value) for value in (0.1, 9999999.0, 1e7, 2e-3, -0.0)]
     ['0.1', '9999999.0', '1.0E7', '0.002', '-0.0']
     """
     size = abs(value)
     if 1e-3 <= size < 1e7:
         text = repr(value)
-        if math.ulp(size) < 0.1 ** (len(text) - text.index(".") - 1) * 0.999:  # as in _easy
+        if (
+            math.ulp(size) < 0.1 ** (len(text) - text.index(".") - 1) * 0.999
+        ):  # a hair less: the power is rounded itself
             return text
-    return _double(struct.unpack("<Q", struct.pack("<d", value))[0])
+    return _of_bits(struct.unpack("<Q", struct.pack("<d", value))[0], _FRACTION_BITS, 11)
 
 
 def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
     if not len(array):
         return pa.array([], type=pa.string())
     values = numbers(array)
-    text, easy = _written(array, values) if compiled() else _easy(array, values)
+    if compiled():
+        text, easy = _written(array, values)
+    else:
+        text, easy = pa.nulls(len(array), pa.string()), np.zeros(len(array), dtype=np.bool_)
     if easy.all():
         return text
     if array.null_count:
@@ -82,34 +93,12 @@ def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
     # The bits, not the values, tell 0.0 from -0.0 and are equal to themselves.
     bits = values[hard].view(np.uint64 if dtype is np.float64 else np.uint32)
     distinct, inverse = np.unique(bits, return_inverse=True)
-    text_of = _double if dtype is np.float64 else _float
-    slow = pa.array([text_of(value) for value in distinct.tolist()], type=pa.string()).take(pa.array(inverse))
+    if dtype is np.float64:
+        texts = [double_string(value) for value in distinct.view(np.float64).tolist()]
+    else:
+        texts = [_of_bits(value, 23, 8) for value in distinct.tolist()]
+    slow = pa.array(texts, type=pa.string()).take(pa.array(inverse))
     return pc.replace_with_mask(text, pa.array(hard), slow)
-
-
-def _easy(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-    """Texts by Arrow, which prints the shortest digits, and where they are surely those of the old algorithm too.
-
-    That is for values from 0.001 to below 10 million (where Java writes no exponent) whose shortest text has k decimals
-    with 10^-k greater than the distance to the next float: then no other number of k or fewer decimals lies within
-    half that distance, so the old algorithm, which stops at the first number it finds there, finds this one; and it is
-    not exactly between two floats, since a multiple of 10^-k that is a dyadic fraction is a multiple of 2^-k, hence a
-    float itself.
-    """
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        size = np.abs(values)
-        middle = ((size >= 1e-3) & (size < 1e7)) | (size == 0)
-        text = pc.cast(array, pa.string())
-        point = np.asarray(pc.fill_null(pc.find_substring(text, "."), -1)).astype(np.int64)
-        length = np.asarray(pc.fill_null(pc.binary_length(text), 0)).astype(np.int64)
-        decimals = np.where(point < 0, 0, length - point - 1)
-        tens = np.power(0.1, np.arange(int(decimals.max(initial=0)) + 1))
-        # a hair less, since the powers are rounded themselves
-        easy = middle & (np.spacing(size).astype(np.float64) < tens[decimals] * 0.999)
-        integral = middle & (point < 0)
-    if integral.any():
-        text = pc.if_else(pa.array(integral), join([text, ".0"], len(text)), text)
-    return text, easy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,19 +117,10 @@ class _Scaled(Compound):
 
 
 def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-    """The same by the library, which looks for the fewest decimals that read back as the same value."""
+    """Texts by the library, which looks for the fewest decimals that read back as the same value, and where they are
+    surely those of the old algorithm (see `double_string`)."""
     pairs, easy = decimals(values)
     return join([_Scaled(pairs, nulls_of([array]))], len(array)), easy
-
-
-def _double(bits: int) -> str:
-    """The text of a double given by its bits."""
-    return _of_bits(bits, _FRACTION_BITS, 11)
-
-
-def _float(bits: int) -> str:
-    """The text of a float given by its bits."""
-    return _of_bits(bits, 23, 8)
 
 
 def _of_bits(bits: int, fraction_bits: int, exponent_bits: int) -> str:

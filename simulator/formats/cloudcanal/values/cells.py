@@ -23,7 +23,7 @@ from simulator.formats.format import Settings
 from simulator.formats.known import Known, nothing, without_srid
 from simulator.model import READ, Column, ColumnType, Table
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 from simulator.text.json_style import FASTJSON2
 from simulator.text.pieces import PIECES
 from simulator.text.template import Piece

@@ -17,7 +17,7 @@ from simulator.batch import decoded
 from simulator.model import ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 
 Text: TypeAlias = Callable[[pa.Array, ColumnType], pa.Array]
 

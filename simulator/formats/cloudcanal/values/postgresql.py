@@ -16,7 +16,7 @@ from simulator.sources.postgresql.times import show_timestamp
 from simulator.sources.postgresql.values import show_value
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import offsets_us, whole_numbers
+from simulator.text.columns import offsets_us, whole_numbers
 from simulator.text.postgresql import column_text
 
 # More than a day from the ends of the calendar, so that no time zone exceeds it.

@@ -15,7 +15,7 @@ from simulator.sources.sqlserver.clr import node
 from simulator.sources.sqlserver.shapes import well_known
 from simulator.sources.sqlserver.type_table import digits
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 
 
 def timestamp(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:

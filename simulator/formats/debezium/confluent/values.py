@@ -23,7 +23,7 @@ from simulator.errors import UsageError
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells
 from simulator.text.base64 import Base64, SignedBase64
-from simulator.text.fixed_width import nulls_of, whole_numbers
+from simulator.text.columns import nulls_of, whole_numbers
 from simulator.text.java.hash_map import hash_order
 from simulator.text.template import Piece, unless_null
 from simulator.text.template import nulls_of as nulls_in

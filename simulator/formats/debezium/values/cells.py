@@ -21,8 +21,8 @@ from simulator.native.program import cells
 from simulator.partial_dates import are_partial, are_partial_days
 from simulator.text.base64 import Base64, SignedBase64, base64
 from simulator.text.bytewise import mapped
+from simulator.text.columns import distinct_text, nulls_of
 from simulator.text.decimals import decimal_piece, decimal_plain
-from simulator.text.fixed_width import distinct_text, nulls_of
 from simulator.text.java import numbers as java
 from simulator.wire.fields import Cell
 

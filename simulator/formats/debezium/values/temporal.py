@@ -22,7 +22,7 @@ from simulator.formats.debezium import schema as connect
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import number_cell, real_days, real_us, scaled, text_cell
 from simulator.model import ColumnType
-from simulator.text.fixed_width import nulls_of
+from simulator.text.columns import nulls_of
 from simulator.text.mysql import date as date_text
 from simulator.text.mysql import datetime_fixed, time_fixed
 from simulator.text.timestamps import without_zeros

@@ -26,7 +26,7 @@ from simulator.formats.dts.record.times import (
     record_of,
 )
 from simulator.sources.postgresql.times import civil
-from simulator.text.fixed_width import whole_numbers
+from simulator.text.columns import whole_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain

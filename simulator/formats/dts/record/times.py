@@ -17,10 +17,10 @@ import pyarrow as pa
 from simulator.batch import decoded
 from simulator.carriers import storage_type
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
-from simulator.native.program import Kind, compiled
-from simulator.partial_dates import are_partial, date_parts
-from simulator.text.fixed_width import joined, split_moments, whole_numbers
-from simulator.text.mysql import written_times
+from simulator.native.program import Kind
+from simulator.partial_dates import are_partial, date_parts, split_us
+from simulator.text.columns import whole_numbers
+from simulator.text.mysql import CALENDAR, written
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain
@@ -61,11 +61,16 @@ def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime
         return [lead, with_nulls_of(day_members(days), array), clock]
     if pa.types.is_duration(type):
         return [lead + b"\x00" * 3, *time_members(array, units)]
-    if compiled() and (written := written_times(array, Kind.MEMBERS, units if "f" in members else 0)) is not None:
-        return [lead, written]
-    days, seconds, fraction, _ = split_moments(array, None, 0)
-    pieces: list[Bytes] = [lead, with_nulls_of(day_members(days), array), clock_members(seconds)]
-    return [*pieces, fraction_member(fraction * units) if "f" in members else b"\x00"]
+    us, nulls = whole_numbers(array)
+
+    def record(us: int) -> bytes:
+        day, time_us = split_us(us)
+        seconds, fraction = divmod(time_us, 1_000_000)
+        values = (*date_parts(day), seconds // 3600, seconds // 60 % 60, seconds % 60)
+        return record_of([*values, fraction * units if "f" in members else None])
+
+    digits = units if "f" in members else 0
+    return [lead, written(us, nulls, Kind.MEMBERS, digits, CALENDAR, record, pa.binary())]
 
 
 def record_of(numbers: Sequence[int | None]) -> bytes:
@@ -106,18 +111,23 @@ def _clock() -> npt.NDArray[np.void]:
     return out.view("V6").reshape(-1)
 
 
+def _cells(cells: npt.NDArray[np.void]) -> pa.Array:
+    """A column of bytes of one size."""
+    return pa.Array.from_buffers(pa.binary(cells.itemsize), len(cells), [None, pa.py_buffer(cells)]).cast(pa.binary())
+
+
 def day_members(days: Ints) -> pa.Array:
     """Year, month, day."""
     rows = days - _FIRST_TABLED
     if not len(days) or (int(rows.min()) >= 0 and int(rows.max()) < _TABLED):
-        return joined(len(days), None, _days()[rows], type=pa.binary())
+        return _cells(_days()[rows])
     distinct, inverse = np.unique(days, return_inverse=True)
     return avro.looked_up([record_of(date_parts(day)) for day in distinct.tolist()], inverse)
 
 
 def clock_members(seconds: npt.NDArray[Any]) -> pa.Array:
     """Hour, minute, second of seconds of the day."""
-    return joined(len(seconds), None, _clock()[seconds], type=pa.binary())
+    return _cells(_clock()[seconds])
 
 
 def fraction_member(fraction: Ints) -> Bytes:

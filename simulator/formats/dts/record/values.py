@@ -36,7 +36,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.charsets import encoded
-from simulator.text.fixed_width import nulls_of
+from simulator.text.columns import nulls_of
 from simulator.text.template import Piece, constant
 from simulator.wire import avro
 from simulator.wire.avro import Bytes

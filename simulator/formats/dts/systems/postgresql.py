@@ -22,7 +22,7 @@ from simulator.sources.postgresql import type_table as postgresql_table
 from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql import values as postgresql_values
 from simulator.text import postgresql as postgresql_text
-from simulator.text.fixed_width import distinct_text
+from simulator.text.columns import distinct_text
 from simulator.wire.fields import Cell
 
 _CLOCK: Final = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")

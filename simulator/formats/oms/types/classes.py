@@ -37,7 +37,7 @@ from simulator.sources.mysql.values import format_values
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.base64 import Base64, number_bytes
-from simulator.text.fixed_width import distinct_text, whole_numbers
+from simulator.text.columns import distinct_text, whole_numbers
 from simulator.text.java import decimal as java_decimal
 from simulator.text.template import Piece
 from simulator.text.timestamps import (

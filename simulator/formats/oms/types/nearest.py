@@ -34,7 +34,7 @@ from simulator.sources.postgresql.values import show_value
 from simulator.sources.source import Source
 from simulator.text import postgresql as postgresql_text
 from simulator.text.base64 import base64
-from simulator.text.fixed_width import nulls_of
+from simulator.text.columns import nulls_of
 from simulator.text.java.decimal import number_text
 from simulator.text.template import Piece, join
 from simulator.text.timestamps import chosen

@@ -30,7 +30,7 @@ from simulator.sources.mysql import type_table, typed_json
 from simulator.sources.source import Source
 from simulator.text import mysql as mysql_text
 from simulator.text.base64 import number_bytes
-from simulator.text.fixed_width import nulls_of
+from simulator.text.columns import nulls_of
 from simulator.text.java import numbers as java
 from simulator.text.mysql import without_trailing_zeros
 from simulator.wire.fields import Cell

@@ -28,7 +28,7 @@ from simulator.sources.postgresql import type_table
 from simulator.sources.postgresql.literals.numbers import plain_decimal
 from simulator.sources.postgresql.times import civil, day_number, interval_parts
 from simulator.sources.source import Source
-from simulator.text.fixed_width import LAST_US, distinct_text, nulls_of
+from simulator.text.columns import LAST_US, distinct_text, nulls_of
 from simulator.text.java.numbers import double_string
 from simulator.text.json_style import JACKSON_BYTES, escape, quote
 from simulator.text.mysql import enum_label

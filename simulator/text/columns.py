@@ -1,7 +1,4 @@
-"""Texts of one width, copied from tables: days of a century, seconds of a day, digits; and timestamps taken apart.
-
-A table holds its texts as fixed-size cells, so that a column of dates is one indexed copy and no join.
-"""
+"""Columns taken apart for printers: raw numbers, nulls, offsets of time zones; and texts by distinct value."""
 
 from __future__ import annotations
 
@@ -16,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, storage, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, storage
 from simulator.errors import UsageError
-from simulator.partial_dates import are_partial, date_text, split_all
 
 Ints = npt.NDArray[np.int64]
-Cells = npt.NDArray[np.void]
 Nulls = npt.NDArray[np.bool_] | None
 
 
@@ -38,92 +33,9 @@ def whole_numbers(array: pa.Array) -> tuple[Ints, Nulls]:
     return values.astype(np.int64, copy=False), nulls
 
 
-def _cells(texts: list[str]) -> Cells:
-    """A table of texts that all have the same width, to be copied as a whole."""
-    encoded = np.array([text.encode("ascii") for text in texts])
-    return encoded.view(f"V{encoded.dtype.itemsize}")
-
-
-@lru_cache(maxsize=32)
-def digits_table(width: int, prefix: str = "") -> Cells:
-    """All numbers of this many digits, padded with zeros."""
-    return _cells([f"{prefix}{number:0{width}}" for number in range(10**width)])
-
-
-# First day of the table of days; days outside the table are printed one by one.
-_FIRST_TABLED: Final = dt.date(1970, 1, 1).toordinal() + FIRST_DAY - 1
-_LAST_TABLED: Final = dt.date(2099, 12, 31).toordinal() + FIRST_DAY - 1
-
-
-@lru_cache(maxsize=1)
-def _days_table() -> Cells:
-    return _cells([date_text(day) for day in range(_FIRST_TABLED, _LAST_TABLED + 1)])
-
-
-@lru_cache(maxsize=1)
-def seconds_table() -> Cells:
-    """The seconds of a day with a blank before: ` 12:34:56`."""
-    seconds = np.arange(86_400)
-    return _beside(digits_table(2, " ")[seconds // 3600], minutes_table()[seconds % 3600])
-
-
-@lru_cache(maxsize=1)
-def minutes_table() -> Cells:
-    """The seconds of an hour: `:34:56`."""
-    return _cells([f":{s // 60:02}:{s % 60:02}" for s in range(3600)])
-
-
-def day_cells(days: Ints) -> Cells:
-    if len(days) and (int(days.min()) < _FIRST_TABLED or int(days.max()) > _LAST_TABLED):
-        distinct, inverse = np.unique(days, return_inverse=True)
-        return _cells([date_text(day) for day in distinct.tolist()])[inverse]
-    return _days_table()[days]
-
-
-def _beside(*parts: Cells) -> Cells:
-    """Each row's cells as one."""
-    out = np.empty(len(parts[0]), dtype=[(f"part{i}", part.dtype) for i, part in enumerate(parts)])
-    for i, part in enumerate(parts):
-        out[f"part{i}"] = part
-    return out.view(f"V{out.dtype.itemsize}")
-
-
-def joined(count: int, nulls: Nulls, *parts: Cells, type: pa.DataType | None = None) -> pa.Array:
-    """Texts of one width: the parts side by side. `type`: the result's type, such as binary (default: text)."""
-    width = sum(part.dtype.itemsize for part in parts)
-    if count * width >= 1 << 31:
-        raise OverflowError("a column of this block holds more than 2 GiB as text")
-    out = _beside(*parts)
-    ends = np.arange(0, (count + 1) * width, width, dtype=np.int32)
-    return pa.Array.from_buffers(
-        type or pa.string(), count, [validity(nulls), pa.py_buffer(ends), pa.py_buffer(out)], -1
-    )
-
-
 # The last day and the last microsecond of 9999.
 LAST_DAY: Final = dt.date(9999, 12, 31).toordinal() + FIRST_DAY - 1
 LAST_US: Final = (LAST_DAY + 1) * US_PER_DAY - 1
-
-
-def split_moments(
-    array: pa.Array, zone: str | None, offset_minutes: int
-) -> tuple[Ints, npt.NDArray[np.uint32], Ints, Nulls]:
-    """Days (of MySQL also those of partial dates), seconds of the day, microseconds, and the nulls."""
-    us, nulls = whole_numbers(array)
-    partial = are_partial(us)
-    strange = bool(partial.any())
-    if zone is not None or offset_minutes:
-        moved = us + offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
-        moved = in_calendar(moved)
-        us = np.where(partial, us, moved) if strange else moved
-    if strange:
-        days, time_us = split_all(us)
-        return days, (time_us // 1_000_000).astype(np.uint32), time_us % 1_000_000, nulls
-    seconds = us // 1_000_000
-    days = seconds // 86_400
-    rest = (seconds - days * 86_400).astype(np.uint32)
-    fraction = us - seconds * 1_000_000
-    return days, rest, fraction, nulls
 
 
 def in_calendar(us: Ints) -> Ints:
@@ -189,15 +101,6 @@ def _offset_at(rules: ZoneInfo, second: int) -> int:
         offset = moment.replace(tzinfo=rules).utcoffset()
     assert offset is not None
     return round(offset.total_seconds()) * 1_000_000
-
-
-def fraction_cells(fraction: Ints, digits: int) -> list[Cells]:
-    if not digits:
-        return []
-    if digits <= 3:
-        return [digits_table(digits, ".")[fraction // 10 ** (6 - digits)]]
-    high = fraction // 1000
-    return [digits_table(3, ".")[high], digits_table(digits - 3)[(fraction - high * 1000) // 10 ** (6 - digits)]]
 
 
 def looked_up(texts: list[str], indexes: Ints, nulls: Nulls) -> pa.Array:
