@@ -33,43 +33,21 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "Case": "simulator.hunting.case",
-    "Change": "simulator.truth.decoders.change",
-    "ChangeBatch": "simulator.batch",
-    "Column": "simulator.model",
-    "DeliveryFailed": "simulator.errors",
-    "Finding": "simulator.truth.verify.findings",
-    "Found": "simulator.hunting.hunt",
-    "Kind": "simulator.model",
-    "Mark": "simulator.truth.decoders.change",
-    "MemorySink": "simulator.sinks.memory",
-    "Message": "simulator.model",
-    "MessageBatch": "simulator.batch",
-    "OrderKey": "simulator.model",
-    "PublishOptions": "simulator.options",
-    "RowChange": "simulator.model",
-    "RowFinding": "simulator.truth.verify.tables",
-    "RunOptions": "simulator.options",
-    "ScenarioOptions": "simulator.options",
-    "Simulation": "simulator.library",
-    "SimulatorError": "simulator.errors",
-    "Sink": "simulator.sinks.sink",
-    "SinkError": "simulator.errors",
-    "Statement": "simulator.truth.decoders.change",
-    "Summary": "simulator.run.pipeline",
-    "Table": "simulator.model",
-    "TableVerdict": "simulator.truth.verify.tables",
-    "UsageError": "simulator.errors",
-    "Verdict": "simulator.truth.verify.findings",
-    "decode": "simulator.truth.decoders",
-    "hunt": "simulator.hunting.hunt",
-    "messages": "simulator.library",
-    "publish": "simulator.library",
-    "replay": "simulator.hunting.hunt",
-    "simulate": "simulator.library",
-    "verify": "simulator.library",
-    "verify_tables": "simulator.library",
+_NAMES = {
+    "simulator.batch": ("ChangeBatch", "MessageBatch"),
+    "simulator.errors": ("DeliveryFailed", "SimulatorError", "SinkError", "UsageError"),
+    "simulator.hunting.case": ("Case",),
+    "simulator.hunting.hunt": ("Found", "hunt", "replay"),
+    "simulator.library": ("Simulation", "messages", "publish", "simulate", "verify", "verify_tables"),
+    "simulator.model": ("Column", "Kind", "Message", "OrderKey", "RowChange", "Table"),
+    "simulator.options": ("PublishOptions", "RunOptions", "ScenarioOptions"),
+    "simulator.run.pipeline": ("Summary",),
+    "simulator.sinks.memory": ("MemorySink",),
+    "simulator.sinks.sink": ("Sink",),
+    "simulator.truth.decoders": ("decode",),
+    "simulator.truth.decoders.change": ("Change", "Mark", "Statement"),
+    "simulator.truth.verify.findings": ("Finding", "Verdict"),
+    "simulator.truth.verify.tables": ("RowFinding", "TableVerdict"),
 }
 
 __all__ = [
@@ -113,8 +91,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
     raise AttributeError(f"module 'simulator' has no attribute {name!r}")
 
 

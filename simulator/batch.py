@@ -15,18 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import storage
-from simulator.model import (
-    ABSENT,
-    FIRST_LIFE,
-    SECOND_NUMBERS,
-    Absent,
-    Kind,
-    Life,
-    Message,
-    OrderKey,
-    Table,
-    TableId,
-)
+from simulator.model import ABSENT, FIRST_LIFE, SECOND_NUMBERS, Absent, Kind, Life, Message, OrderKey, Table, TableId
 
 Ints = npt.NDArray[np.int64]
 

@@ -42,9 +42,9 @@ def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
     >>> time_text(pa.array([1_500_000], pa.timestamp("us")), 7, zone="+00:00").to_pylist()
     ['1970-01-01 00:00:01.5000000 +00:00']
     """
-    fixed = datetime_fixed if pa.types.is_timestamp(array.type) else time_fixed
-    end = "0" * (digits - 6) + (f" {zone}" if zone else "")
-    return join([fixed(array, ColumnType("datetime", min(digits, 6))), end], len(array))
+    type = ColumnType("datetime", min(digits, 6))
+    texts = datetime_fixed(array, type) if pa.types.is_timestamp(array.type) else time_fixed(array, type)
+    return join([texts, "0" * (digits - 6), f" {zone}" if zone else ""], len(array))
 
 
 def local_datetime(array: pa.Array) -> pa.Array:

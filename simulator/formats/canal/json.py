@@ -47,19 +47,7 @@ from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import DATABASE, LOGGED_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
 from simulator.formats.redelivery import CANAL
 from simulator.formats.writing import OneMessage
-from simulator.model import (
-    ABSENT,
-    BEGIN,
-    COMMIT,
-    DDL,
-    DELETE,
-    HEARTBEAT,
-    INSERT,
-    READ,
-    STATEMENT,
-    UPDATE,
-    Table,
-)
+from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, STATEMENT, UPDATE, Table
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.mysql.source import MysqlSource
 from simulator.text import json_style

@@ -8,14 +8,7 @@ from typing import Final
 from simulator.formats.canal.definitions import readable
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
-from simulator.model import (
-    WITHOUT_TABLE,
-    Event,
-    LoggedStatement,
-    SchemaChange,
-    SchemaChangeKind,
-    StatementKind,
-)
+from simulator.model import WITHOUT_TABLE, Event, LoggedStatement, SchemaChange, SchemaChangeKind, StatementKind
 
 # EventType of a DDL statement: DruidDdlParser.
 WORDS: Final = {

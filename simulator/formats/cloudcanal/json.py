@@ -51,19 +51,7 @@ from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_nam
 from simulator.formats.redelivery import CLOUDCANAL
 from simulator.formats.remarks import cut_by_snapshot
 from simulator.formats.writing import OneMessage, opens_snapshot
-from simulator.model import (
-    BEGIN,
-    COMMIT,
-    DDL,
-    DELETE,
-    HEARTBEAT,
-    INSERT,
-    READ,
-    UPDATE,
-    Kind,
-    SchemaChange,
-    Table,
-)
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, SchemaChange, Table
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 

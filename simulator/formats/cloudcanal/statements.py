@@ -16,18 +16,7 @@ from simulator.formats.cloudcanal.systems import library_of
 from simulator.formats.cloudcanal.types import code, expression
 from simulator.formats.format import Settings
 from simulator.formats.members import table_of
-from simulator.model import (
-    ABSENT,
-    DELETE,
-    INSERT,
-    READ,
-    UPDATE,
-    Column,
-    Kind,
-    SchemaChange,
-    SchemaChangeKind,
-    Table,
-)
+from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Column, Kind, SchemaChange, SchemaChangeKind, Table
 
 _QUOTED: Final = re.compile(r"""('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")""")
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simulator.formats.debezium.connectors.connector import DdlConnector, Published, TableChange
-from simulator.formats.debezium.schema import (
-    BOOLEAN,
-    INT32,
-    INT64,
-    STRING,
-    Schema,
-    array,
-    optional,
-    struct,
-)
+from simulator.formats.debezium.schema import BOOLEAN, INT32, INT64, STRING, Schema, array, optional, struct
 from simulator.wire.fields import Field, Members, PerChange, PerEvent
 
 COLUMN: Final = struct(

@@ -28,18 +28,7 @@ from simulator.formats.maxwell.writer import Keys, MaxwellWriter
 from simulator.formats.members import DATABASE, TABLE, by_row, key_names, per_entry, query_texts
 from simulator.formats.redelivery import MAXWELL
 from simulator.formats.writing import opens_snapshot
-from simulator.model import (
-    ABSENT,
-    BEGIN,
-    COMMIT,
-    DDL,
-    DELETE,
-    HEARTBEAT,
-    INSERT,
-    READ,
-    UPDATE,
-    Column,
-)
+from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column
 from simulator.sources.mysql.log import SERVER_ID, MysqlLog
 from simulator.sources.mysql.source import MysqlSource
 from simulator.text.columns import looked_up

@@ -8,14 +8,7 @@ from typing import Final
 
 from simulator.model import Column, ColumnType, Table, UniqueKey
 from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
-from simulator.sources.mysql.type_table import (
-    DEFAULT_CHARSET,
-    TYPES,
-    bounds,
-    character_bytes,
-    family,
-    precision_scale,
-)
+from simulator.sources.mysql.type_table import DEFAULT_CHARSET, TYPES, bounds, character_bytes, family, precision_scale
 from simulator.sources.mysql.types import quote, type_text
 from simulator.tables import words
 

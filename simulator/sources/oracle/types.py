@@ -11,15 +11,7 @@ from typing import Final
 from simulator.errors import UsageError
 from simulator.model import ColumnType
 from simulator.sources import type_texts
-from simulator.sources.oracle.type_table import (
-    ALIASES,
-    FIXED_POINT,
-    MOST_DIGITS,
-    TYPES,
-    WHOLE,
-    Alias,
-    OracleType,
-)
+from simulator.sources.oracle.type_table import ALIASES, FIXED_POINT, MOST_DIGITS, TYPES, WHOLE, Alias, OracleType
 
 _WITH_LENGTH: Final = ("varchar", "nvarchar", "raw")
 _COUNTED: Final = ("char", "varchar")

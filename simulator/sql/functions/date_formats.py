@@ -7,14 +7,7 @@ from typing import Any, Final
 
 from simulator.partial_dates import date_parts, is_partial
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.functions.dates import (
-    SECOND_US,
-    datetime_of,
-    day_of_year,
-    first_day,
-    week_and_year,
-    weekday,
-)
+from simulator.sql.functions.dates import SECOND_US, datetime_of, day_of_year, first_day, week_and_year, weekday
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import text_of
 from simulator.sql.values.temporal import Temporal

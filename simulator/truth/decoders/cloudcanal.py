@@ -12,27 +12,10 @@ from typing import Any, Final
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
 from simulator.model import DELETE, UPDATE
 from simulator.truth.decoders import avro, canal, dts
-from simulator.truth.decoders.change import (
-    OPERATIONS,
-    Change,
-    Decoder,
-    Item,
-    Mark,
-    Statement,
-    milliseconds,
-    text,
-)
+from simulator.truth.decoders.change import OPERATIONS, Change, Decoder, Item, Mark, Statement, milliseconds, text
 from simulator.truth.decoders.documents import RELAXED, any_year, bson, relaxed
 from simulator.truth.decoders.json_text import read_object
-from simulator.truth.decoders.values import (
-    HEXADECIMAL,
-    LEFT_OUT,
-    LOB,
-    NO_SRID,
-    Carried,
-    Reading,
-    no_srid,
-)
+from simulator.truth.decoders.values import HEXADECIMAL, LEFT_OUT, LOB, NO_SRID, Carried, Reading, no_srid
 
 
 def json_items(message: Any) -> Iterator[Item]:

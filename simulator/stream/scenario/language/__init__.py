@@ -11,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
 from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, LifecycleSpec, Mix, TableSpec

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import (
-    Field,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from simulator.stream.scenario.language.tables import ColumnSpec
 from simulator.stream.scenario.language.words import MOST_TURNS, Instant, Name, Names, Row, RowStatement, Strict, Text

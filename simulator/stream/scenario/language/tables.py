@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    GetJsonSchemaHandler,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
