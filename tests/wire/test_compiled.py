@@ -21,6 +21,7 @@ from simulator.formats.dts.record.values import whole
 from simulator.model import ColumnType
 from simulator.native import library, program
 from simulator.native.draws import in_turn
+from simulator.partial_dates import partial_us
 from simulator.stream.generators.index import Index, draws
 from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.shuffle import Shuffle
@@ -142,6 +143,29 @@ def test_times(zone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
         return [*fixed, mysql.datetime_trimmed(array, types[0], zone=zone), mysql.date(days, ColumnType("date"))]
 
     texts = written()
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert texts == written()
+
+
+@BUILT
+@pytest.mark.parametrize("zone", [None, "Asia/Shanghai"])
+def test_partial_dates_among_others(zone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They keep their text in every zone; the others are written as in a column without them."""
+    rare = np.arange(ROWS) % 7 == 0
+    us = np.where(rare, partial_us(2020, 0, 31, 3_500_000), US[:ROWS])
+    array = pa.array(us, mask=NULLS).cast(pa.timestamp("us"))
+
+    def written() -> list[pa.Array]:
+        fixed = mysql.datetime_fixed(array, ColumnType("datetime", 3), zone=zone)
+        return [
+            fixed,
+            mysql.datetime_trimmed(array, ColumnType("datetime"), zone=zone),
+            whole(datetimes(array, "YMDhmsf", 1), ROWS),
+        ]
+
+    texts = written()
+    assert set(texts[0].filter(pa.array(rare & ~NULLS)).to_pylist()) == {"2020-00-31 00:00:03.500"}
+    assert set(texts[1].filter(pa.array(rare & ~NULLS)).to_pylist()) == {"2020-00-31 00:00:03.5"}
     monkeypatch.setattr(program, "LIBRARY", None)
     assert texts == written()
 
