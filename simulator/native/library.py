@@ -43,8 +43,6 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.cdcsim_write.argtypes = [
         _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER,
     ]  # fmt: skip
-    library.cdcsim_lines.restype = _LONG
-    library.cdcsim_lines.argtypes = [_POINTER, _LONG, _POINTER, _LONG, _POINTER, _LONG]
     library.cdcsim_changes.restype = _LONG
     library.cdcsim_changes.argtypes = [
         _POINTER, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER, _LONG, _POINTER,

@@ -25,8 +25,6 @@ ARROW: Final[RoomOf] = partial(pa.allocate_buffer, resizable=True)
 
 # Padding after constants and after the buffer, in bytes: the library copies in blocks of this size.
 BLOCK: Final = 32
-# Padding after lines: a block, and the room that the library asks for before any text.
-LINE_ROOM: Final = BLOCK + 10
 MOST_BYTES: Final = 2**31 - 1
 BROKEN: Final = -2
 # Approximate bytes of a number and of a time.
@@ -285,18 +283,6 @@ def write(
         buffer.resize(used, shrink_to_fit=used < buffer.size * 3 // 4)
     data = buffer.slice(0, used)
     return pa.Array.from_buffers(type, count, [validity(nulls), pa.py_buffer(offsets), data], -1)
-
-
-def lines(values: pa.Array) -> memoryview:
-    """Texts or bytes without nulls, each followed by a newline."""
-    assert LIBRARY is not None
-    _, offsets, data = values.buffers()
-    begins = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
-    room = np.empty(int(begins[-1] - begins[0]) + len(values) + LINE_ROOM, dtype=np.uint8)
-    address, size = (0, 0) if data is None else (data.address, data.size)
-    written = LIBRARY.cdcsim_lines(address, size, _memory(begins), len(values), _memory(room), len(room))
-    assert written >= 0, "offsets outside of the data"
-    return room[:written].data
 
 
 def _address(array: pa.Array, width: int) -> int:

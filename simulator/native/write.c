@@ -537,17 +537,3 @@ int64_t cdcsim_write(const struct piece *pieces, const int64_t *begins, int64_t 
     }
     return count;
 }
-
-/* Writes texts as lines, each with a newline behind it; gives the bytes written, FULL or BROKEN. */
-int64_t cdcsim_lines(const uint8_t *data, int64_t size, const int32_t *offsets, int64_t count, uint8_t *buffer,
-                     int64_t capacity) {
-    struct piece texts = {.data = data, .data_size = size, .offsets = offsets, .count = count};
-    struct out out = {buffer + capacity - BLOCK, NULL, 0};
-    uint8_t *to = buffer;
-    for (int64_t row = 0; row < count; row++) {
-        to = text(to, &texts, row, 0, &out);
-        if (!to) return out.failure;
-        *to++ = '\n';
-    }
-    return to - buffer;
-}

@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
 from simulator.errors import SinkError
-from simulator.native.program import compiled, lines
 from simulator.wire.avro import Container, Strings, join, long, present, string
 
 SLICE_BYTES: Final = 1 << 20
@@ -55,9 +54,6 @@ class Lines:
         count = max(1, SLICE_BYTES * len(values) // max(values.nbytes, 1))
         for start in range(0, len(values), count):
             part = values.slice(start, count)
-            if compiled():
-                yield lines(part)
-                continue
             # One list of all values: Arrow joins it with one copy for each, half of what a join by element takes.
             joined = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(part)], pa.int32()), part), NEWLINE)
             yield memoryview(joined.buffers()[2] or b"")
