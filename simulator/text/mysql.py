@@ -180,7 +180,7 @@ def moments(array: pa.Array, zone: str | None, offset_minutes: int) -> tuple[Int
     partial = are_partial(us)
     if not partial.any():
         return in_calendar(us + offset_us(us, zone, offset_minutes)), nulls
-    ordinary = np.where(partial, 0, us)
+    ordinary: Ints = np.where(partial, 0, us)
     return np.where(partial, us, in_calendar(ordinary + offset_us(ordinary, zone, offset_minutes))), nulls
 
 
