@@ -151,12 +151,13 @@ class Program:
         kind, size = Kind.SIGNED_BASE64 if base64 else Kind.SIGNED, 8 * words
         self._add(kind, _address(array, size), size * len(array), 0, len(array), option=words, kept=array)
 
-    def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
-        """Numbers of 64 bits; decimals and pairs of 128. `option`: a decimal's scale, a time's fraction digits, or
-        how many of its units are a microsecond."""
+    def numbers(self, array: pa.Array | Int64s, kind: Kind, option: int = 0) -> None:
+        """Numbers of 64 bits; decimals and pairs of 128, in Arrow arrays. `option`: a decimal's scale, a time's
+        fraction digits, or how many of its units are a microsecond."""
         self._count(TIME_BYTES if kind in (Kind.TIME, Kind.TRIMMED, Kind.MEMBERS) else DIGITS_BYTES)
         width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED, Kind.SCALED) else 8
-        self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
+        address = memory(array) if isinstance(array, np.ndarray) else _address(array, width)
+        self._add(kind, address, width * len(array), 0, len(array), option=option, kept=array)
 
     def run(self, starts: Int64s, separator: bytes, rows: int) -> int:
         """Opens runs over `rows` rows; pieces added until `close` are written for each row."""

@@ -79,7 +79,8 @@ struct out {
 };
 
 static inline uint8_t *put(uint8_t *to, const uint8_t *from, int64_t size) {
-    for (int64_t at = 0; at < size; at += BLOCK) memcpy(to + at, from + at, BLOCK);
+    memcpy(to, from, BLOCK);
+    for (int64_t at = BLOCK; at < size; at += BLOCK) memcpy(to + at, from + at, BLOCK);
     return to + size;
 }
 
@@ -368,7 +369,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
     for (int64_t at = 0; at < count; at++) {
         const struct piece *piece = pieces + at;
         if (out->end - to < piece->lead_size + NUMBER) goto full;
-        to = put(to, piece->lead, piece->lead_size);
+        if (piece->lead_size) to = put(to, piece->lead, piece->lead_size);
         switch (piece->kind) {
         case CONSTANT:
             break;

@@ -136,7 +136,7 @@ class Times(Compound):
         raise TypeError("only the library writes these")
 
     def add_to(self, program: Program) -> None:
-        program.numbers(pa.array(self.numbers), self.kind, self.digits)
+        program.numbers(np.ascontiguousarray(self.numbers), self.kind, self.digits)
 
 
 def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None, offset_minutes: int = 0) -> pa.Array:

@@ -116,7 +116,7 @@ class Longs(Compound):
         return encoded.take(pa.array(inverse, mask=self.nulls))
 
     def add_to(self, program: Program) -> None:
-        program.numbers(pa.array(self.numbers), Kind.LONG)
+        program.numbers(np.ascontiguousarray(self.numbers, np.int64), Kind.LONG)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

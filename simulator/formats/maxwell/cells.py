@@ -31,6 +31,7 @@ from simulator.text.columns import Ints, distinct_text, looked_up, whole_numbers
 from simulator.text.java import decimal as java_decimal
 from simulator.text.java import numbers as java
 from simulator.text.json_style import JACKSON_BYTES, quote
+from simulator.text.pieces import PIECES
 from simulator.wire.fields import Cell, rendered
 
 # Bytes behind the seconds of a TIME(n), and the microseconds that their unit stands for.
@@ -63,7 +64,10 @@ def cell(column: Column, settings: Settings[MaxwellOptions], *, bootstrap: bool 
             return rendered(mysql_text.date, type)
         case "date" | "datetime":
             render = mysql_text.date if words == "date" else mysql_text.datetime_fixed
-            return Cell(lambda array: render(whole_dates(array, settings.options), type))
+            return Cell(
+                lambda array: render(whole_dates(array, settings.options), type),
+                piece=lambda array: PIECES[render](whole_dates(array, settings.options), type),
+            )
         case "time":
             return Cell(lambda array: mysql_text.time_fixed(time_of_day(array, type.length or 0), type))
         case "binary":

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Delta, PackedBatch
 from simulator.formats.debezium.confluent import values
 from simulator.formats.debezium.schema import Schema
-from simulator.model import ABSENT, Column
+from simulator.model import ABSENT, Column, Kind, Table
 from simulator.text.json_style import JACKSON_BYTES
 from simulator.text.template import Choice, Piece
 from simulator.wire import avro
@@ -22,6 +23,8 @@ from simulator.wire.images import is_costly
 
 # The schema and the writer of a column.
 Typed = tuple[Schema, Cell]
+# A constant, rows, or a value per change and its schema.
+_Member = bytes | Rows | tuple[PerChange, Schema]
 
 
 class AvroEncoder:
@@ -32,12 +35,28 @@ class AvroEncoder:
         self.fields, self._typed = tuple(fields), typed
         self._pools = Dictionaries()
         self._columns: dict[Column, Typed] = {}
+        self._compiled: dict[tuple[Kind, Table], list[_Member]] = {}
 
     def pieces(self, packed: PackedBatch, schema: Schema) -> list[Piece]:
-        """The pieces of one value per message."""
+        """The pieces of one value per message; the schema is always the same for a table."""
         if not packed.single:
             raise TypeError("a format with one object a message must not pack rows")
-        return self._object(self.fields, schema, packed, _Images(self, packed.changes))
+        batch = packed.changes
+        members = self._compiled.get((batch.kind, batch.table))
+        if members is None:
+            members = self._members(self.fields, schema, batch.kind, batch.table)
+            self._compiled[batch.kind, batch.table] = members
+        images, pieces = _Images(self, batch), list[Piece]()
+        for member in members:
+            if isinstance(member, bytes):
+                pieces.append(member)
+            elif isinstance(member, Rows):
+                pieces += images.row(member)
+            else:
+                value, of = member
+                column = value.of(batch)
+                pieces += per_change(of, column * 10**value.zeros if value.zeros else column, len(packed))
+        return pieces
 
     def row_pieces(self, packed: PackedBatch, rows: Rows) -> list[Piece]:
         """The pieces of row images alone, without a branch."""
@@ -49,39 +68,44 @@ class AvroEncoder:
             self._columns[column] = self._typed(column)
         return self._columns[column]
 
-    def _object(self, fields: Sequence[Field], schema: Schema, packed: PackedBatch, images: _Images) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _members(self, fields: Sequence[Field], schema: Schema, kind: Kind, table: Table) -> list[_Member]:
+        """Constants, rows, and values per change with their schemas, in the messages of a kind about a table."""
+        members: list[_Member] = []
         for field, (name, member) in zip(fields, schema.fields, strict=True):
             if field.name != name:
                 raise ValueError(f"the field {field.name!r} has the schema of {name!r}")
-            pieces += self._value(field.on(packed.changes.kind), member, packed, images)
-        return pieces
-
-    def _value(self, value: Any, schema: Schema, packed: PackedBatch, images: _Images) -> list[Piece]:
-        match value:
-            case PerTable():
-                return [values.datum(schema, json.loads(value.of(packed.changes.table, JACKSON_BYTES)))]
-            case Members():
-                return [values.branch(schema), *self._object(value.fields, schema, packed, images)]
-            case Rows():
-                return [values.branch(schema), *images.row(value)]
-            case PerChange():
-                column = value.of(packed.changes)
-                return per_change(schema, column * 10**value.zeros if value.zeros else column, len(packed))
-            case _ if value is ABSENT:
-                raise ValueError("a record has all members of its schema")
-        return [values.datum(schema, value)]
+            match field.on(kind):
+                case PerTable() as value:
+                    members.append(values.datum(member, json.loads(value.of(table, JACKSON_BYTES))))
+                case Members() as value:
+                    members += [values.branch(member), *self._members(value.fields, member, kind, table)]
+                case Rows() as value:
+                    members += [values.branch(member), value]
+                case PerChange() as value:
+                    members.append((value, member))
+                case value if value is ABSENT:
+                    raise ValueError("a record has all members of its schema")
+                case value:
+                    members.append(values.datum(member, value))
+        return members
 
     def column(self, typed: Typed, key: Column, array: pa.Array) -> list[Piece]:
         """A column's values. Pools return with every batch and are kept."""
         schema, cell = typed
-        if pa.types.is_dictionary(array.type):
-            pool = self._pools.of(
-                array.dictionary, key, lambda pool: avro.join(values.column(schema, cell, pool), len(pool))
-            )
-            encoded = pa.DictionaryArray.from_arrays(array.indices, pool)
-            return [avro.present(encoded, values.null(schema, cell)) if encoded.null_count else encoded]
-        return values.column(schema, cell, array)
+        if not pa.types.is_dictionary(array.type):
+            return values.column(schema, cell, array)
+        indices = array.indices
+        nulls = bool(indices.null_count)
+
+        def encoded(pool: pa.Array) -> pa.Array:
+            """The values of a pool, and null behind them if there are nulls."""
+            entries = avro.join(values.column(schema, cell, pool), len(pool))
+            return pa.concat_arrays([entries, pa.array([values.null(schema, cell)], pa.binary())]) if nulls else entries
+
+        pool = self._pools.of(array.dictionary, (key, nulls), encoded)
+        if nulls:
+            indices = pc.coalesce(indices, pa.scalar(len(pool) - 1, indices.type))
+        return [pa.DictionaryArray.from_arrays(indices, pool, safe=False)]
 
 
 class _Images:
@@ -141,4 +165,7 @@ def per_change(schema: Schema, value: Any, count: int) -> list[Piece]:
         raise TypeError(f"pieces of a {schema.type}")
     parts = [first[1:], *inner, last[:-1]]
     plain = [json.loads(f'"{part}"') if isinstance(part, str) else part for part in parts]
+    match [part for part in plain if part != ""]:
+        case [pa.DictionaryArray() as texts]:
+            return [values.branch(schema), avro.strings(texts)]
     return [values.branch(schema), avro.Sized(plain, count)]

@@ -37,7 +37,7 @@ from simulator.model import (
 from simulator.sources.log import Entries, entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.sources.source import Source
-from simulator.text.template import join
+from simulator.text.template import Piece, join
 from simulator.values.groups import numbered
 from simulator.wire.fields import Field, PerChange, PerEvent
 
@@ -190,12 +190,12 @@ class MysqlConnector(DdlConnector):
         return default(table)
 
 
-def _row_numbers(batch: ChangeBatch) -> Ints:
-    """The number of each row in its statement's event."""
+def _row_numbers(batch: ChangeBatch) -> Ints | list[Piece]:
+    """The number of each row in its statement's event; a constant where each is the first."""
     turn, statement = batch.envelope.turn, batch.envelope.statement
     continued = (turn[1:] == turn[:-1]) & (statement[1:] == statement[:-1])
     if not batch.envelope.phase or not continued.any():
-        return np.zeros(len(batch), dtype=np.int64)
+        return ["0"]
     begins: Ints = np.append(0, np.flatnonzero(~continued) + 1)
     return numbered(np.diff(begins, append=len(batch)))
 
