@@ -56,7 +56,7 @@ class WrittenTable:
         """Values of the column at this index as text, escaped; nulls kept."""
         if pa.types.is_dictionary(array.type):
             values = self._dictionaries.of(array.dictionary, column, lambda values: plain(self.texts(column, values)))
-            encoded = pa.DictionaryArray.from_arrays(array.indices, values)
+            encoded = pa.DictionaryArray.from_arrays(array.indices, values, safe=False)
             return plain(encoded) if values.null_count else encoded
         cell = self.cell(column)
         text = cell.text(array)

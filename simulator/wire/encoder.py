@@ -102,8 +102,11 @@ class Encoder:
         for lead, value in compiled.members(packed.changes.kind):
             if isinstance(value, InRows):
                 rows = value.rows(packed.changes)[packed.starts[:-1]]
-                slots = np.where(rows, np.arange(len(packed)), -1).astype(np.int32)
-                pieces.append(Choice(self._member(lead, value.value, packed, images), slots, "", len(packed)))
+                if rows.all():
+                    pieces += self._member(lead, value.value, packed, images)
+                elif rows.any():
+                    slots = np.where(rows, np.arange(len(packed)), -1).astype(np.int32)
+                    pieces.append(Choice(self._member(lead, value.value, packed, images), slots, "", len(packed)))
             else:
                 pieces += self._member(lead, value, packed, images)
         return [*pieces, "}"] if pieces else ["{}"]

@@ -159,7 +159,7 @@ class Images:
             indices = text.indices
             if indices.null_count:
                 indices = pc.coalesce(indices, pa.scalar(len(entries) - 1, indices.type))  # twice as quick as fill_null
-            return [pa.DictionaryArray.from_arrays(indices, entries)]
+            return [pa.DictionaryArray.from_arrays(indices, entries, safe=False)]
         if text.null_count == 0:
             return [lead + mark, text, mark]
         return [lead, unless_null([mark, text, mark], np.asarray(text.is_null()), cell.null)]
@@ -177,7 +177,7 @@ class Images:
             old = before[i]
             if declared.image == "changed after" or old is None:
                 return after[i].take(pa.array(rows))
-            if isinstance(old, Delta) and np.array_equal(old.rows, rows):
+            if isinstance(old, Delta) and (old.rows is rows or np.array_equal(old.rows, rows)):
                 return old.values
             return self.batch.full_before(i).take(pa.array(rows))
 
@@ -221,7 +221,7 @@ class Images:
                 entries[rows] += 1
         # rows by the order of their map, which may depend on its number of entries
         orders: dict[tuple[int, ...], list[int]] = {}
-        for number in np.unique(entries).tolist():
+        for number in np.flatnonzero(np.bincount(entries)).tolist():
             orders.setdefault(tuple(self.written.order(self.table.names, number)), []).append(number)
         members: list[tuple[Ints, list[Piece]]] = []
         for order, numbers in orders.items():
