@@ -46,12 +46,14 @@ def unit_pair(code: int) -> str:
 
 
 class _PairsToo(dict[int, str]):
-    """A table for `str.translate` that also escapes code points above U+FFFF."""
+    """A table for `str.translate` that also escapes code points above U+FFFF. Others that it lacks are remembered as
+    they are: an exception for each takes longer than all else."""
 
     def __missing__(self, code: int) -> str:
-        if code <= 0xFFFF:
-            raise KeyError(code)
-        return unit_pair(code)
+        if code > 0xFFFF:
+            return unit_pair(code)
+        self[code] = chr(code)
+        return self[code]
 
 
 @dataclass(frozen=True)
