@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -21,7 +20,6 @@ from each import each
 
 import simulator
 from simulator.errors import MissingPackage
-from simulator.library import Simulation
 from simulator.pytest_plugin import Cdc
 from simulator.truth.verify.documents import document
 from simulator.truth.verify.tables import TableVerdict, WrongRow
@@ -290,108 +288,6 @@ def later(text: str) -> str:
     from datetime import datetime, timedelta
 
     return (datetime.fromisoformat(text) + timedelta(hours=8)).isoformat(" ", "milliseconds")
-
-
-# --------------------------------------------------------------------------------------------------- wrong consumers
-
-
-def consumed(run: Simulation, mistake: str = "") -> Rows:
-    """A consumer of DTS's Canal JSON, with a mistake."""
-    held: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-    again: dict[str, list[dict[str, Any]]] = {}
-    messages = list(run.messages)
-    if mistake == "applies by arrival":
-        messages.sort(key=lambda message: (message.order.phase, message.partition))
-    for number, message in enumerate(messages):
-        value = json.loads(message.value or b"")
-        if value["isDdl"] or (number % 7 == 0 and mistake == f"loses some: {value['type']}"):
-            continue
-        rows, names = held.setdefault(value["table"], {}), value["pkNames"]
-        for number, row in enumerate(value["data"]):
-            old = value["old"][number] if value.get("old") else None
-            if value["type"] == "DELETE":
-                if mistake != "ignores deletes":
-                    rows.pop(tuple(row[name] for name in names), None)
-                continue
-            before = tuple({**row, **(old or {})}[name] for name in names)
-            if mistake == "drops updates of the key" and before != tuple(row[name] for name in names):
-                continue
-            if mistake != "leaves rows with old keys":
-                rows.pop(before, None)
-            new = old if mistake == "takes the old row" and old is not None else row
-            rows[tuple(row[name] for name in names)] = new
-            if mistake == "doubles" and value["type"] == "INSERT" and message.order.turn > 900:
-                again.setdefault(value["table"], []).append(row)
-    kept = {
-        table: [*rows.values(), *(row for row in again.get(table, []) if row in rows.values())]
-        for table, rows in held.items()
-    }
-    return kept
-
-
-def changed(rows: Rows, change: Callable[[str, Any], Any]) -> Rows:
-    return {
-        table: [{name: change(name, value) for name, value in row.items()} for row in own]
-        for table, own in rows.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def run() -> Simulation:
-    return simulator.simulate("tour", "dts-canal-json,frac=pad,timestamp_zone=UTC", snapshot=True)
-
-
-def problems(run: Simulation, rows: Rows) -> Iterator[str]:
-    known = {name.rpartition(".")[2] for name in run.expected}
-    for verdict in run.verify({name: own for name, own in rows.items() if name in known}):
-        yield from map(str, verdict.examples)
-
-
-@pytest.mark.parametrize(
-    ("mistake", "words", "key_updates"),
-    [
-        ("ignores deletes", "all of these rows were deleted: the consumer may ignore deletes", 0.3),
-        ("loses some: DELETE", "all of these rows have an earlier state: the consumer may let older", 0.3),
-        ("takes the old row", "all of these rows are as they were before their last update: the consumer may", 0),
-        ("loses some: UPDATE", "all of these rows have an earlier state: the consumer may let older", 0),
-        ("loses some: UPDATE", "is missing", 0.3),
-        ("doubles", "it is there 2 times, all alike: a change that came again may have been added again", 0),
-        ("leaves rows with old keys", "all of these rows have another key now: the consumer may not remove", 0.3),
-        ("drops updates of the key", "gave it another key, and this one was not removed", 0.3),
-        ("applies by arrival", "only rows are wrong whose key was updated, and not all of them: the consumer", 0.3),
-    ],
-)
-def test_wrong_consumers_are_told_why(mistake: str, words: str, key_updates: float) -> None:
-    small = {"tables.users.rows": 300, "tables.users.key_updates": key_updates}
-    run = simulator.simulate(
-        "crud", "dts-canal-json,frac=pad,timestamp_zone=UTC", limit=1500, settings=small, snapshot=True, route="key",
-        partitions=3,
-    )  # fmt: skip
-    assert not list(problems(run, consumed(run)))
-    (verdict,) = run.verify(consumed(run, mistake))
-    assert not verdict.ok
-    assert words in str(verdict), str(verdict)
-    assert ("order of their arrival" in verdict.hint) == ("arrival" in mistake)
-
-
-def test_rows_under_their_old_key(run: Simulation) -> None:
-    wrong = "\n".join(problems(run, consumed(run, "leaves rows with old keys")))
-    assert "gave it another key, and this one was not removed" in wrong
-
-
-def test_lost_digits_and_lost_signs() -> None:
-    format = "dts-canal-json,frac=pad,timestamp_zone=UTC"
-    run = simulator.simulate("tour", format, snapshot=True)
-    cut = changed(
-        consumed(run), lambda name, value: value[:19] if name == "moment" and value and "." in value else value
-    )
-    assert any(re.search("moment is .* \\(digits of the second are lost", text) for text in problems(run, cut))
-    signed = changed(
-        consumed(run),
-        lambda name, value: str(int(value) - 2**64) if name == "positive" and value and int(value) >= 2**63 else value,
-    )
-    words = "positive is '-.* \\(an unsigned number taken for a signed one"
-    assert any(re.search(words, text) for text in problems(run, signed))
 
 
 def test_the_fixture_takes_a_consumer_s_output(orders: Path) -> None:

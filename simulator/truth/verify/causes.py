@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,31 +18,72 @@ from simulator.carriers import as_integers
 from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, TableId
 from simulator.stream.engine.block import Stream
 from simulator.truth.verify.cells import Hashes
-from simulator.truth.verify.tables import Cells, Comparer, WrongRow, cell
+from simulator.truth.verify.tables import Cells, Comparer, Explained, WrongRow, cell
 
 # Number of blocks before the position that are searched for the changes of a row.
 MOST_BLOCKS: Final = 16
 
 
-class Fault(enum.IntEnum):
-    """Mistakes of a consumer, by the change that shows each."""
+class Ending(enum.IntEnum):
+    """Effects of the last change of a key on the row that has it."""
 
-    DELETES = 1
-    OLD_KEYS = 2
-    BEFORE = 3
-    REVIVED = 4
-    STALE = 5
+    INSERT = 0
+    DELETE = 1
+    MOVED_AWAY = 2
+    MOVED_IN = 3
+    UPDATE = 4
+
+
+class Fault(enum.Enum):
+    """Mistakes of a consumer; those that say more come first."""
+
+    SNAPSHOT = enum.auto()
+    END = enum.auto()
+    DELETES = enum.auto()
+    INSERTS = enum.auto()
+    OLD_KEYS = enum.auto()
+    NEW_KEYS = enum.auto()
+    KEYS = enum.auto()
+    BEFORE = enum.auto()
+    PARTIAL = enum.auto()
+    NULLS = enum.auto()
+    UPDATES = enum.auto()
+    REVIVED = enum.auto()
+    STALE = enum.auto()
 
 
 WORDS: Final = {
+    Fault.SNAPSHOT: "all of these rows are of the snapshot, of which only rows are there that changed afterwards: the"
+    " run or the consumer may have begun without it (--snapshot)",
+    Fault.END: "all rows that changed from turn {turn} on are wrong, and no others: the consumer may not have read to"
+    " the end, or have stopped there",
     Fault.DELETES: "all of these rows were deleted: the consumer may ignore deletes",
+    Fault.INSERTS: "all of these rows were inserted: the consumer may ignore inserts",
     Fault.OLD_KEYS: "all of these rows have another key now: the consumer may not remove the row with the old key",
+    Fault.NEW_KEYS: "all of these rows got their key by an update: the consumer may not write the row with the new key,"
+    " or delete it afterwards",
+    Fault.KEYS: "the key of all of these rows was updated: the consumer may ignore updates of the key",
     Fault.BEFORE: "all of these rows are as they were before their last update: the consumer may take the old row for"
     " the new",
+    Fault.PARTIAL: "all of these rows have nulls where their last update changed nothing: the consumer may take the"
+    " changed columns for the row",
+    Fault.NULLS: "all of these rows have an earlier value where they must have null: the consumer may ignore nulls of"
+    " updates",
+    Fault.UPDATES: "all of these rows are as they were inserted: the consumer may ignore updates",
     Fault.REVIVED: "all of these rows were deleted and inserted again: the consumer may let an old DELETE win, such as"
     " one that came again and has a newer time",
     Fault.STALE: "all of these rows have an earlier state: the consumer may let older changes win, since it orders them"
     " by a clock or by arrival across partitions, or may have lost later ones, or not have read to the end",
+}
+# Rows with these last changes are wrong at a consumer with a fault, all of them.
+ENDINGS: Final[Mapping[Fault, tuple[Ending, ...]]] = {
+    Fault.DELETES: (Ending.DELETE,),
+    Fault.INSERTS: (Ending.INSERT,),
+    Fault.OLD_KEYS: (Ending.MOVED_AWAY,),
+    Fault.NEW_KEYS: (Ending.MOVED_IN,),
+    Fault.KEYS: (Ending.MOVED_AWAY, Ending.MOVED_IN),
+    Fault.BEFORE: (Ending.UPDATE,),
+    Fault.UPDATES: (Ending.UPDATE,),
 }
 ARRIVAL: Final = (
     "only rows are wrong whose key was updated, and not all of them: the consumer may apply changes in the order of"
@@ -49,13 +91,10 @@ ARRIVAL: Final = (
 )
 # Wrong rows have something in common if it would be so by chance less often than this.
 CHANCE: Final = 0.01
-# Changes that show no fault: of a row that begins with its key, or gets it.
-INSERTED: Final = 0
-MOVED: Final = -1
 
 Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-# Of changes: hashes of keys, the fault that each would show, its turn and ordinal.
+# Of changes: hashes of keys, what each does to the row with the key (`Ending`), its turn and ordinal.
 Changes: TypeAlias = tuple[Hashes, Ints, Ints, Ints]
 
 
@@ -90,18 +129,22 @@ class Causes:
         self._key = tuple(comparer.key)
         self._read: dict[int, list[ChangeBatch]] = {}  # changes of the table by the first turn of their block
         self._shown = defaultdict[Fault, list[OrderKey]](list)  # by which changes
+        self._first_missing: list[OrderKey] = []  # the first change that a row lacks
+        self._newest: OrderKey | None = None  # change that a row lacking later ones has
         self._rows = 0
 
     @property
     def hint(self) -> str:
         """A likely mistake of the consumer, if the same explains all rows that were asked for, at least two."""
-        if self._rows < 2 or not self._shown:
+        if self._rows < 2 or not self._shown or not any(self._read.values()):
             return ""
         history = self._by_key()
-        refuted = {fault for fault, orders in self._shown.items() if self._is_refuted(fault, min(orders), history)}
+        of_all = [fault for fault in Fault if len(self._shown[fault]) == self._rows]
+        refuted = {fault for fault in self._shown if self._shown[fault] and self._is_refuted(fault, history)}
         if Fault.OLD_KEYS in refuted and self._have_moved(history):
             return ARRIVAL
-        of_all = (fault for fault, orders in self._shown.items() if len(orders) == self._rows)
+        if (turn := self._end(history)) is not None and Fault.SNAPSHOT not in of_all:
+            return WORDS[Fault.END].format(turn=f"{turn:,}")
         return next((WORDS[fault] for fault in of_all if fault not in refuted), "")
 
     def _by_key(self) -> Changes:
@@ -111,37 +154,63 @@ class Causes:
         order = np.lexsort((ordinals, turns, keys))
         return keys[order], faults[order], turns[order], ordinals[order]
 
-    def _is_refuted(self, fault: Fault, first: OrderKey, history: Changes) -> bool:
+    def _is_refuted(self, fault: Fault, history: Changes) -> bool:
         """Whether a row is right that a consumer with this fault would have wrong. Only those count that were inserted
-        after the `first` change that shows it, so the consumer had them."""
-        turns, ordinals = history[2:]
-        later = (turns > first.turn) | ((turns == first.turn) & (ordinals > first.ordinal))
-        keys, faults = history[0][later], history[1][later]
-        begins = np.ones(len(keys) + 1, dtype=bool)
-        begins[1:-1] = keys[1:] != keys[:-1]
-        begun, ended = np.flatnonzero(begins[:-1]), np.flatnonzero(begins[1:])
-        shown = keys[ended][(faults[begun] == INSERTED) & (faults[ended] == fault)]
+        after the first change that shows it, so the consumer had them."""
+        keys, endings, turns, ordinals = history
+        if fault is Fault.SNAPSHOT:
+            return not self._comparer.are_wrong(self._comparer.keys_besides(keys)).all()
+        first = min(self._shown[fault])
+        later = (turns > first.turn) | ((turns == first.turn) & (ordinals >= first.ordinal))
+        if fault is Fault.UPDATES:  # the consumer has the rows that show it, as they began
+            last = _last_of_keys(keys)
+            return not self._comparer.are_wrong(keys[last][endings[last] == Ending.UPDATE]).all()
+        keys, endings = keys[later], endings[later]
+        last = _last_of_keys(keys)
+        begun = np.append(0, last[:-1] + 1)[: len(last)]
+        had = endings[begun] == Ending.INSERT
+        shown = keys[last][had & np.isin(endings[last], ENDINGS.get(fault, ()))]
         return not self._comparer.are_wrong(shown).all()
+
+    def _end(self, history: Changes) -> int | None:
+        """The turn of the first change that the consumer lacks, if it lacks all from there on and no earlier one."""
+        keys, endings, turns, ordinals = history
+        last = _last_of_keys(keys)
+        wrong = self._comparer.are_wrong(keys[last])
+        count = int(wrong.sum())
+        right = len(last) + len(self._comparer.keys_besides(keys)) - count
+        # as many rows could be wrong in at least so many ways
+        ways = math.comb(right + count, min(count, right, 4))
+        if not count or count < self._comparer.wrong_count or ways * CHANCE < 1:
+            return None
+        orders = [(int(turns[row]), int(ordinals[row])) for row in last[wrong]]
+        first = min([*orders, *((order.turn, order.ordinal) for order in self._first_missing)])
+        if self._newest is not None and (self._newest.turn, self._newest.ordinal) >= first:
+            return None
+        from_there = (turns > first[0]) | ((turns == first[0]) & (ordinals >= first[1]))
+        inserted_there = np.isin(keys[last], keys[from_there & np.isin(endings, (Ending.INSERT, Ending.MOVED_IN))])
+        is_gone = np.isin(endings[last], (Ending.DELETE, Ending.MOVED_AWAY)) & inserted_there
+        return first[0] if bool((wrong | is_gone)[from_there[last]].all()) else None
 
     def _have_moved(self, history: Changes) -> bool:
         """Whether an update of the key gave or took the key of every wrong row, which is no chance."""
-        keys, faults = history[:2]
-        moved = np.unique(keys[(faults == MOVED) | (faults == Fault.OLD_KEYS)])
+        keys, endings = history[:2]
+        moved = np.unique(keys[(endings == Ending.MOVED_IN) | (endings == Ending.MOVED_AWAY)])
         several = np.union1d(moved, keys[1:][keys[1:] == keys[:-1]])
         wrong = np.unique(keys[self._comparer.are_wrong(keys)])
         share = len(moved) / len(several)
         return bool(np.isin(wrong, moved).all()) and share ** len(wrong) < CHANCE
 
     def _keys_changed(self, batch: ChangeBatch) -> Iterator[Changes]:
-        """The keys that changes are of, the fault that each would show, and its turn and ordinal. An update of the key
-        is of both keys."""
+        """The keys that changes are of, what they do to the row with it, and their turns and ordinals. An update of
+        the key is of both keys."""
         turns, ordinals = batch.envelope.turn, batch.envelope.ordinal
         positions = [batch.table.positions[name] for name in self._key if name in batch.table.positions]
         if len(positions) < len(self._key):
             return
 
-        def part(keys: Hashes, faults: Any, rows: Any = slice(None)) -> Changes:
-            return keys[rows], np.broadcast_to(faults, len(keys))[rows], turns[rows], ordinals[rows]
+        def part(keys: Hashes, endings: Any, rows: Any = slice(None)) -> Changes:
+            return keys[rows], np.broadcast_to(endings, len(keys))[rows], turns[rows], ordinals[rows]
 
         old, new = (
             None if image is None else self._comparer.key_hashes([image(position) for position in positions])
@@ -149,53 +218,102 @@ class Causes:
         )
         if old is None:
             assert new is not None
-            yield part(new, INSERTED)
+            yield part(new, Ending.INSERT)
         elif new is None:
-            yield part(old, Fault.DELETES)
+            yield part(old, Ending.DELETE)
         else:
-            yield part(new, np.where(old == new, Fault.BEFORE, MOVED))
-            yield part(old, Fault.OLD_KEYS, old != new)
+            yield part(new, np.where(old == new, Ending.UPDATE, Ending.MOVED_IN))
+            yield part(old, Ending.MOVED_AWAY, old != new)
 
-    def cause(self, wrong: WrongRow, key: Cells, found: Cells | None) -> str:
+    def cause(self, wrong: WrongRow, key: Cells, found: Cells | None) -> Explained:
         """A sentence about a row: its state at the consumer, and the changes that are missing."""
         if not self._key:
-            return ""
+            return Explained("")
         self._rows += 1
         history, first = self._history(key, found)
         if not history:
-            return f"its last change is before turn {first:,}" if first else "no change of it is in the stream"
+            return Explained(self._unchanged(wrong, first))
         last = history[0]
-        if wrong is WrongRow.EXTRA and last.kind is DELETE:
-            states = [n for n, state in enumerate(history) if _same(state.after, found)]
-            had = f"it has the state after {history[states[0]].order}; " if states else ""
-            if not states and _same(history[-1].before, found):
-                had = f"it has the state before {history[-1].order}; "
-            self._shown[Fault.DELETES].append(last.order)
-            if had:
-                self._shown[Fault.STALE].append(last.order)
-            return f"{had}it was deleted at {last.order}, which was not applied"
-        if wrong is WrongRow.EXTRA and last.after is None and last.kind is UPDATE:
-            self._shown[Fault.OLD_KEYS].append(last.order)
-            return f"UPDATE at {last.order} gave it another key, and this one was not removed"
+        state = _state_of(history, found)
         if wrong is WrongRow.MISSING:
-            deleted = next((state for state in history if state.kind is DELETE), None)
-            if deleted is not None and deleted is not last:
-                self._shown[Fault.REVIVED].append(last.order)
-                return f"it was deleted at {deleted.order} and inserted again; its last change is {_words(last)}"
-            return f"its last change is {_words(last)}"
-        if found is not None:
+            return Explained(self._missing(history, first))
+        if state is not None and state:
+            self._show(Fault.STALE, last)
+            self._first_missing.append(history[state - 1].order)
+            if state < len(history):
+                self._newest = max(self._newest or history[state].order, history[state].order)
+            if _is_begin(history, state, first) and all(change.kind is UPDATE for change in history[:state]):
+                self._show(Fault.UPDATES, last)
+        had = "" if state is None else f"it has the state {_state_words(history, state)}; "
+        if wrong is WrongRow.EXTRA and last.kind is DELETE:
+            self._show(Fault.DELETES, last)
+            return Explained(f"{had}it was deleted at {last.order}, which was not applied", state is not None)
+        if wrong is WrongRow.EXTRA and last.after is None and last.kind is UPDATE:
+            self._show(Fault.OLD_KEYS, last)
+            self._show(Fault.KEYS, last)
+            if _same(last.before, found):
+                self._show(Fault.BEFORE, last)
+            return Explained(
+                f"UPDATE at {last.order} gave it another key, and this one was not removed", state is not None
+            )
+        if wrong is WrongRow.DIFFERENT and found is not None:
             if last.kind is UPDATE and _same(last.before, found):
-                self._shown[Fault.BEFORE].append(last.order)
-            for number, state in enumerate(history):
-                if _same(state.after, found):
-                    if not number:
-                        return f"its last change is {_words(last)}"
-                    self._shown[Fault.STALE].append(last.order)
-                    return f"it has the state after {state.order}; {_missing(history[:number])}"
-            if _same(history[-1].before, found):
-                self._shown[Fault.STALE].append(last.order)
-                return f"it has the state before {history[-1].order}; {_missing(history)}"
-        return f"its last change is {_words(last)}; no state of it is like this one"
+                self._show(Fault.BEFORE, last)
+            if state:
+                return Explained(f"{had}{_missing_words(history[:state])}", is_state=True)
+            if state is None:
+                return Explained(f"its last change is {_words(last)}; {self._mixed(history, found)}")
+        return Explained(f"its last change is {_words(last)}")
+
+    def _show(self, fault: Fault, change: RowState) -> None:
+        self._shown[fault].append(change.order)
+
+    def _unchanged(self, wrong: WrongRow, first: int) -> str:
+        """The words for a row of which no change was found after turn `first`."""
+        if first:
+            return f"its last change is before turn {first:,}"
+        if wrong is WrongRow.EXTRA:
+            return "no change of it is in the stream, nor is it of the snapshot"
+        if wrong is WrongRow.MISSING:
+            self._shown[Fault.SNAPSHOT].append(OrderKey(0, 0, 0))
+        return "it is of the snapshot, and was not changed since"
+
+    def _missing(self, history: Sequence[RowState], first: int) -> str:
+        """The words for a row that is missing."""
+        last = history[0]
+        deleted = next((state for state in history if state.kind is DELETE), None)
+        if deleted is not None and deleted is not last:
+            self._show(Fault.REVIVED, last)
+            return f"it was deleted at {deleted.order} and inserted again; its last change is {_words(last)}"
+        begin = history[-1]
+        if begin.kind is UPDATE and begin.before is None:
+            for fault in (Fault.NEW_KEYS, Fault.KEYS, Fault.UPDATES, *([Fault.BEFORE] if begin is last else [])):
+                self._show(fault, begin)
+            then = "" if begin is last else f"; its last change is {_words(last)}"
+            return f"UPDATE at {begin.order} gave it this key{then}"
+        if begin.kind is INSERT:
+            self._show(Fault.INSERTS, begin)
+            self._first_missing.append(begin.order)
+        elif begin.before is not None and not first:
+            self._show(Fault.SNAPSHOT, begin)
+        return f"its last change is {_words(last)}"
+
+    def _mixed(self, history: Sequence[RowState], found: Cells) -> str:
+        """The words for a row with no state of the history: what else it consists of."""
+        last = history[0]
+        if last.kind is UPDATE and last.before is not None and last.after is not None:
+            before, after = last.before, last.after
+            wrong = [name for name, value in found.items() if after.get(name) != value]
+            if all(found[name] is None and before.get(name) == after.get(name) for name in wrong):
+                self._show(Fault.PARTIAL, last)
+                return "what it left as it was is null"
+            earlier = [image for state in history for image in (state.before, state.after) if image is not None]
+            if all(
+                after.get(name) is None and any(image.get(name) == found[name] for image in earlier) for name in wrong
+            ):
+                self._show(Fault.NULLS, last)
+                return "nulls of it are missing"
+        return "no state of it is like this one"
 
     def _history(self, key: Cells, found: Cells | None) -> tuple[list[RowState], int]:
         """Changes of a row, newest first, and the turn at which the search ended: at the consumer's state, at the row's
@@ -272,11 +390,36 @@ def _same(state: Mapping[str, Any] | None, found: Cells | None) -> bool:
     return all(state.get(name) == value for name, value in found.items())
 
 
+def _state_of(history: Sequence[RowState], found: Cells | None) -> int | None:
+    """The number of changes that a row lacks to be right: it has the state before them. None: it has no state."""
+    for number, state in enumerate(history):
+        if _same(state.after, found):
+            return number
+    return len(history) if _same(history[-1].before, found) else None
+
+
+def _state_words(history: Sequence[RowState], state: int) -> str:
+    return f"after {history[state].order}" if state < len(history) else f"before {history[-1].order}"
+
+
+def _is_begin(history: Sequence[RowState], state: int, first: int) -> bool:
+    """Whether a state is that with which the row begins: after its INSERT, or that of the snapshot."""
+    return history[state].kind is INSERT if state < len(history) else not first
+
+
+def _last_of_keys(keys: Hashes) -> Ints:
+    """The positions of the last change of each key, of changes by key."""
+    ends = np.ones(len(keys), dtype=bool)
+    ends[:-1] = keys[1:] != keys[:-1]
+    last: Ints = np.flatnonzero(ends)
+    return last
+
+
 def _words(state: RowState) -> str:
     return f"{state.kind.name} at {state.order}"
 
 
-def _missing(states: Sequence[RowState]) -> str:
+def _missing_words(states: Sequence[RowState]) -> str:
     """`3 later changes are missing: 2 UPDATE, 1 DELETE (turn 7.0 to turn 9.0)`."""
     counts = Counter(state.kind.name for state in states)
     if len(states) == 1:

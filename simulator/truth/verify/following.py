@@ -8,7 +8,7 @@ in its tables. A row that is right for that turn waits for later changes; any ot
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
@@ -190,19 +190,26 @@ class Follower:
         comparer, wanted, came = followed.comparer, followed.wanted, followed.came
         wrong = comparer.wrong_keys(wanted, came)
         if span is None or not any(map(len, wrong.values())):
-            return comparer.verdict(wanted, came, self._cause(followed, self._turn), self._examples)
+            return self._caused(followed, comparer, self._turn, wanted)
         first, stop = span
         (reached, side), earlier = self._at(followed, stop), self._at(followed, first)
         wrong_now = _keys(reached.wrong_keys(side, came))
         right = wrong_now - _keys(earlier[0].wrong_keys(earlier[1], came))
         right |= self._between(followed, wrong_now - right, first, stop)
-        verdict = reached.verdict(side, came, self._cause(followed, stop), self._examples, right)
+        verdict = self._caused(followed, reached, stop, side, right)
         verdict.expected, verdict.reached = len(wanted.keys), stop
         verdict.behind = len(_keys(wrong) - (wrong_now - right))
         return verdict
 
-    def _cause(self, followed: Followed, turn: int) -> Any:
-        return Causes(self._stream, turn, followed.table.id, followed.comparer).cause
+    def _caused(
+        self, followed: Followed, comparer: Comparer, turn: int, wanted: Side, known: Collection[int] = ()
+    ) -> TableVerdict:
+        """The verdict on a table with the rows before a turn, and what explains all rows that are wrong."""
+        causes = Causes(self._stream, turn, followed.table.id, comparer)
+        verdict = comparer.verdict(wanted, followed.came, causes.cause, self._examples, known)
+        if not known:
+            verdict.hint = causes.hint or verdict.hint
+        return verdict
 
     def _at(self, followed: Followed, turn: int) -> tuple[Comparer, Side]:
         """The table's rows before a turn. Those of the end, if a schema change between has changed the columns."""

@@ -25,6 +25,7 @@ from simulator.model import Column, TableId
 from simulator.sources.source import Source
 from simulator.truth.verify.cells import DOCUMENTS, Hashes, Tolerance, as_carrier, hashes
 from simulator.truth.verify.consumed import Consumed
+from simulator.truth.verify.conversions import conversions, difference, in_common, row_text
 from simulator.truth.verify.findings import EXAMPLES
 
 # With more rows than this, of which none is right, it may be another run.
@@ -44,7 +45,8 @@ class WrongRow(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RowFinding:
-    """A wrong row: its key as the database's client prints it, the difference, its cause, the columns that differ."""
+    """A wrong row: its key as the database's client prints it, the difference, its cause, the columns that differ, and
+    what makes their values of the expected ones."""
 
     wrong: WrongRow
     table: str
@@ -52,6 +54,7 @@ class RowFinding:
     text: str
     cause: str = ""
     differing: tuple[str, ...] = ()
+    conversions: tuple[Sequence[str], ...] = ()
 
     def __str__(self) -> str:
         key = row_text(self.key)
@@ -158,8 +161,16 @@ class Side:
         return len(self.keys), int(self.pairs.sum()) if len(self.keys) else 0
 
 
-# Makes the cause of a finding as a sentence, from its kind, the key's cells, and the consumer's row.
-Cause: TypeAlias = Callable[[WrongRow, Cells, Cells | None], str]
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The cause of a wrong row as a sentence. `is_state`: the row is as it was at some time."""
+
+    text: str
+    is_state: bool = False
+
+
+# The cause of a finding, from its kind, the key's cells, and the consumer's row.
+Cause: TypeAlias = Callable[[WrongRow, Cells, Cells | None], Explained]
 
 
 class Comparer:
@@ -175,7 +186,8 @@ class Comparer:
     ) -> None:
         """`mark`: a column of the consumer's that grows; `greatest` is its greatest value when the table was last
         read."""
-        self._wrong: Hashes = np.array([], dtype=np.uint64)  # keys of the wrong rows of the last verdict
+        # keys of the wrong rows of the last verdict, and of those that were expected
+        self._wrong = self._wanted = np.zeros(0, dtype=np.uint64)
         self.greatest: Any = None
         self._source, self._consumed, self._expected = source, consumed, expected
         by_name = {name.lower(): name for name in consumed.columns}
@@ -273,7 +285,7 @@ class Comparer:
         arrays = [self._both(number, values[position]) for number, position in enumerate(self._positions)]
         return Side(*self._hashed(arrays))
 
-    def compare(self, cause: Cause = lambda wrong, key, row: "", examples: int = EXAMPLES) -> TableVerdict:
+    def compare(self, cause: Cause = lambda wrong, key, row: Explained(""), examples: int = EXAMPLES) -> TableVerdict:
         """The verdict. Rows are read once, and a second time if some are wrong."""
         # NumPy and Arrow release the GIL, so both sides run in parallel; only this thread reads the stream
         assert self._carriers is not None
@@ -302,6 +314,15 @@ class Comparer:
         """Keys of the wrong rows by kind."""
         return _joined(wanted, came) if self.key else _counted(wanted.rows, came.rows)
 
+    @property
+    def wrong_count(self) -> int:
+        """Number of keys whose rows were wrong in the last verdict."""
+        return len(np.unique(self._wrong))
+
+    def keys_besides(self, keys: Hashes) -> Hashes:
+        """The keys of the rows expected in the last verdict, without these."""
+        return self._wanted[~np.isin(self._wanted, keys)]
+
     def key_hashes(self, keys: Sequence[pa.Array]) -> Hashes:
         """Hashes of rows' keys, from the columns of `key`."""
         return hashes([self._both(number, array) for number, array in zip(self._key_positions, keys, strict=True)])
@@ -319,7 +340,7 @@ class Comparer:
         )
         chosen: dict[WrongRow, list[int]] = {}
         wrong_keys = self.wrong_keys(wanted, came)
-        self._wrong = np.concatenate([*wrong_keys.values()])
+        self._wrong, self._wanted = np.concatenate([*wrong_keys.values()]), wanted.keys
         for wrong, keys in wrong_keys.items():
             if known:
                 keys = keys[~np.isin(keys, np.array(list(known), dtype=np.uint64))]
@@ -329,9 +350,7 @@ class Comparer:
         if chosen:
             self._name(verdict, chosen, self._carriers, cause)
         if chosen.keys() == {WrongRow.DIFFERENT} and len(verdict.examples) > 1:
-            (columns, *others) = {row.differing for row in verdict.examples}
-            if len(columns) == 1 and not others:
-                verdict.hint = f"all of these rows differ in {columns[0]} alone"
+            verdict.hint = in_common([(row.differing, row.conversions) for row in verdict.examples])
         return verdict
 
     def _name(
@@ -371,7 +390,9 @@ class Comparer:
             return RowFinding(wrong, str(self._expected.id), {}, "it changed while it was read")
         cells, printed = expected if expected is not None else found[0][:2]
         key = {name: printed[name] for name in self.key or printed}
+        why = cause(wrong, {name: cells[name] for name in self.key}, found[0][0] if found else None)
         differing: list[str] = []
+        made: list[Sequence[str]] = []
         match wrong:
             case WrongRow.MISSING:
                 text = f"it is missing: {row_text(printed)}"
@@ -389,11 +410,18 @@ class Comparer:
             case WrongRow.DIFFERENT:
                 came = found[0][1]
                 differing = [name for name in printed if came[name] != printed[name]]
-                text = "; ".join(_difference(name, came[name], printed[name]) for name in differing)
+                made = [[] if why.is_state else self._conversions(name, came, printed, differing) for name in differing]
+                parts = zip(differing, made, strict=True)
+                text = "; ".join(difference(name, came[name], printed[name], words) for name, words in parts)
                 text = text or "its cells differ"
-        own = {name: cells[name] for name in self.key}
-        why = cause(wrong, own, found[0][0] if found else None)
-        return RowFinding(wrong, str(self._expected.id), key, text, why, tuple(differing))
+        return RowFinding(wrong, str(self._expected.id), key, text, why.text, tuple(differing), tuple(made))
+
+    def _conversions(self, name: str, came: Cells, wanted: Cells, differing: Sequence[str]) -> list[str]:
+        """Ways from the expected values to that of a row: another column's, or a conversion of its own."""
+        value = came[name]
+        if other := [column for column in differing if isinstance(value, str) and wanted[column] == value]:
+            return [f"the value of {other[0]}"]
+        return conversions(value, wanted[name], self._carriers[[*wanted].index(name)])
 
     def _cells(self, arrays: Sequence[pa.Array], row: int) -> Cells:
         return {
@@ -412,30 +440,6 @@ def cell(array: pa.Array, row: int) -> Any:
     """A carrier's value as a comparable Python value."""
     value = as_integers(array.slice(row, 1))[0].as_py()
     return repr(value) if isinstance(value, float) else value
-
-
-def row_text(printed: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={'null' if value is None else value}" for name, value in printed.items())
-
-
-def _difference(name: str, came: Any, wanted: Any) -> str:
-    return f"{name} is {_shown(came)}, expected {_shown(wanted)}{_loss(came, wanted)}"
-
-
-def _shown(value: Any) -> str:
-    return "null" if value is None else repr(value)
-
-
-def _loss(came: Any, wanted: Any) -> str:
-    """A usual cause of a difference between two printed values, in brackets."""
-    if not isinstance(came, str) or not isinstance(wanted, str):
-        return ""
-    if came.startswith("-") and came[1:].isdigit() and wanted.isdigit():
-        if int(wanted) - int(came) in (1 << 8, 1 << 16, 1 << 24, 1 << 32, 1 << 64):
-            return " (an unsigned number taken for a signed one)"
-    elif ":" in wanted and "." in wanted and wanted.startswith(came.rstrip("0").rstrip(".")) and came[:1]:
-        return " (digits of the second are lost)"
-    return ""
 
 
 def _side(parts: Iterator[tuple[Hashes, Hashes]]) -> Side:
