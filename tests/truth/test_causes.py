@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -135,6 +136,38 @@ def test_a_run_without_a_snapshot() -> None:
     run = simulator.simulate("crud", format, limit=200, settings={"tables.users.rows": 300}, snapshot=True)
     (verdict,) = run.verify(consumed(run, "begins without the snapshot"))
     assert "all of these rows are of the snapshot, of which only rows are there that changed" in verdict.hint
+
+
+DDL = """
+CREATE DATABASE shop; USE shop;
+CREATE TABLE goods (id int PRIMARY KEY, name varchar(20));
+INSERT INTO goods VALUES (1, 'ann'), (2, 'bob');
+TRUNCATE TABLE goods;
+INSERT INTO goods VALUES (3, 'ann'), (4, 'bob');
+ALTER TABLE goods ADD COLUMN state varchar(10) DEFAULT 'new';
+INSERT INTO goods (id, name) VALUES (5, 'eve');
+"""
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        (
+            {1: "new", 2: "new", 3: "new", 4: "new", 5: "new"},
+            "TRUNCATE TABLE at turn 3.0 removed it, which was not applied .* removed by TRUNCATE or DROP TABLE: the",
+        ),
+        (
+            {3: None, 4: None, 5: "new"},
+            "ALTER TABLE at turn 5.0 added state, whose default is missing .* lack the default of a column",
+        ),
+    ],
+)
+def test_ddl_that_was_ignored(states: dict[int, str | None], words: str, tmp_path: Path) -> None:
+    script, names = tmp_path / "goods.sql", {1: "ann", 2: "bob", 3: "ann", 4: "bob", 5: "eve"}
+    script.write_text(DDL)
+    rows = [{"id": number, "name": names[number], "state": state} for number, state in states.items()]
+    (verdict,) = simulator.simulate(script, "canal-json").verify({"goods": rows})
+    assert re.search(words, " ".join(str(verdict).split())), str(verdict)
 
 
 def test_rows_under_their_old_key(run: Simulation) -> None:

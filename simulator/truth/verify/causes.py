@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import as_integers
-from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, TableId
+from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, SchemaChange, SchemaChangeKind, TableId
 from simulator.stream.engine.block import Stream
 from simulator.truth.verify.cells import Hashes
 from simulator.truth.verify.tables import Cells, Comparer, Explained, WrongRow, cell
@@ -40,6 +40,8 @@ class Fault(enum.Enum):
     SNAPSHOT = enum.auto()
     END = enum.auto()
     DELETES = enum.auto()
+    TRUNCATE = enum.auto()
+    DEFAULTS = enum.auto()
     INSERTS = enum.auto()
     OLD_KEYS = enum.auto()
     NEW_KEYS = enum.auto()
@@ -58,6 +60,9 @@ WORDS: Final = {
     Fault.END: "all rows that changed from turn {turn} on are wrong, and no others: the consumer may not have read to"
     " the end, or have stopped there",
     Fault.DELETES: "all of these rows were deleted: the consumer may ignore deletes",
+    Fault.TRUNCATE: "all of these rows were removed by TRUNCATE or DROP TABLE: the consumer may ignore it",
+    Fault.DEFAULTS: "all of these rows lack the default of a column that was added: the consumer may ignore defaults of"
+    " ALTER TABLE",
     Fault.INSERTS: "all of these rows were inserted: the consumer may ignore inserts",
     Fault.OLD_KEYS: "all of these rows have another key now: the consumer may not remove the row with the old key",
     Fault.NEW_KEYS: "all of these rows got their key by an update: the consumer may not write the row with the new key,"
@@ -89,6 +94,8 @@ ARRIVAL: Final = (
     "only rows are wrong whose key was updated, and not all of them: the consumer may apply changes in the order of"
     " their arrival, where an older change from another partition came last"
 )
+# DDL that removes the rows of a table.
+REMOVING: Final = (SchemaChangeKind.TRUNCATE_TABLE, SchemaChangeKind.DROP_TABLE)
 # Wrong rows have something in common if it would be so by chance less often than this.
 CHANCE: Final = 0.01
 
@@ -128,6 +135,7 @@ class Causes:
         self._stream, self._turn, self._table, self._comparer = stream, turn, table, comparer
         self._key = tuple(comparer.key)
         self._read: dict[int, list[ChangeBatch]] = {}  # changes of the table by the first turn of their block
+        self._ddl: list[SchemaChange] = []  # of the table, in the blocks that were read
         self._shown = defaultdict[Fault, list[OrderKey]](list)  # by which changes
         self._first_missing: list[OrderKey] = []  # the first change that a row lacks
         self._newest: OrderKey | None = None  # change that a row lacking later ones has
@@ -234,6 +242,9 @@ class Causes:
         if not history:
             return Explained(self._unchanged(wrong, first))
         last = history[0]
+        if wrong is WrongRow.EXTRA and last.after is not None and (removing := self._removing(last.order)):
+            self._show(Fault.TRUNCATE, last)
+            return Explained(f"{removing} removed it, which was not applied", is_state=True)
         state = _state_of(history, found)
         if wrong is WrongRow.MISSING:
             return Explained(self._missing(history, first))
@@ -261,6 +272,9 @@ class Causes:
                 self._show(Fault.BEFORE, last)
             if state:
                 return Explained(f"{had}{_missing_words(history[:state])}", is_state=True)
+            if not state and (adding := self._adding(last, found)):
+                self._show(Fault.DEFAULTS, last)
+                return Explained(f"its last change is {_words(last)}; {adding}", is_state=True)
             if state is None:
                 return Explained(f"its last change is {_words(last)}; {self._mixed(history, found)}")
         return Explained(f"its last change is {_words(last)}")
@@ -272,11 +286,30 @@ class Causes:
         """The words for a row of which no change was found after turn `first`."""
         if first:
             return f"its last change is before turn {first:,}"
+        if wrong is WrongRow.EXTRA and (removing := self._removing(OrderKey(0, 0, 0))):
+            return f"no change of it is in the stream; {removing} removed all rows that were there"
         if wrong is WrongRow.EXTRA:
             return "no change of it is in the stream, nor is it of the snapshot"
         if wrong is WrongRow.MISSING:
             self._shown[Fault.SNAPSHOT].append(OrderKey(0, 0, 0))
         return "it is of the snapshot, and was not changed since"
+
+    def _removing(self, order: OrderKey) -> str:
+        """The statement after a change that removed all rows, in words; empty if there is none."""
+        for ddl in self._ddl:
+            if ddl.order > order and (kind := next((kind for kind in ddl.kinds if kind in REMOVING), None)):
+                return f"{kind.value.upper()} at {ddl.order}"
+        return ""
+
+    def _adding(self, last: RowState, found: Cells) -> str:
+        """The statement after a row's last change that added columns whose default it lacks, in words."""
+        names = [name for name, value in found.items() if value is None and name not in (last.after or {})]
+        for ddl in self._ddl:
+            if ddl.order > last.order and SchemaChangeKind.ADD_COLUMN in ddl.kinds and ddl.after is not None:
+                added = [name for name in names if name in ddl.after.positions]
+                if added:
+                    return f"ALTER TABLE at {ddl.order} added {', '.join(added)}, whose default is missing"
+        return ""
 
     def _missing(self, history: Sequence[RowState], first: int) -> str:
         """The words for a row that is missing."""
@@ -334,6 +367,10 @@ class Causes:
         if first not in self._read:
             block = self._stream.read(first, stop)
             self._read[first] = [batch for batch in block.batches if batch.table.id == self._table]
+            ddl = (event for event in block.events if isinstance(event, SchemaChange))
+            self._ddl += [
+                e for e in ddl if any(table and table.id == self._table for pair in e.tables for table in pair)
+            ]
         return self._read[first]
 
     def _states(self, batch: ChangeBatch, key: Cells) -> list[RowState]:
