@@ -56,7 +56,7 @@ def bytes_of(part: Any) -> bytes:
 @pytest.mark.parametrize("source", ["mysql-8.0", "postgresql", "oracle"])
 def test_the_converter_reads_what_the_json_converter_writes(apicurio: Apicurio, converter: Reader, source: str) -> None:
     """Keys and values of every kind of event: Connect's schemas and payloads, byte for byte."""
-    options, asked, wanted = f"{META},topic.prefix=read-{source}", list[bytes](), list[bytes]()
+    options, asked, wanted = f"{META},topic.prefix=read_{source[:5]}", list[bytes](), list[bytes]()
     in_avro, in_json = (
         open_job("tour", f"debezium-{name},{options}", source=source).messages(Limits(changes=200))
         for name in (f"avro,schema.registry.url={apicurio.url}", "json")
@@ -79,7 +79,7 @@ def test_flink_reads_tables(flink: Reader, apicurio: Apicurio, source: str) -> N
     options = "decimal.handling.mode=string,time.precision.mode=isostring"
     run = simulator.simulate(
         "at-least-once",
-        f"debezium-avro,schema.registry.url={apicurio.url},topic.prefix=flink-{source},{options}",
+        f"debezium-avro,schema.registry.url={apicurio.url},topic.prefix=flink_{source},{options}",
         source=source,
         settings={"tables.users.rows": 100},
         turns=1_000,
@@ -166,7 +166,7 @@ def test_what_compatibility_refuses(apicurio: Apicurio, command: Command, tmp_pa
     assert out == ""
     assert re.fullmatch(
         rf"cdcsim: schema\.registry\.url={re.escape(apicurio.url)}: the registry refuses a schema of {subject} as"
-        r" incompatible with an earlier one \(Incompatible artifact: [^\n]*\); set the subject's compatibility to NONE,"
+        r" incompatible with an earlier one \([^\n]*ncompatib[^\n]*\); set the subject's compatibility to NONE,"
         r" or allow the change\.\n",
         sentence,
     )
