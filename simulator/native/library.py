@@ -65,10 +65,6 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
         function.argtypes = [_POINTER, *[_POINTER] * arrays, _LONG, *[_POINTER] * found]
     library.cdcsim_shuffle.restype = _LONG
     library.cdcsim_shuffle.argtypes = [_POINTER, _LONG, _BITS, _BITS, _BITS, _BITS, _LONG, _POINTER]
-    library.cdcsim_transactions.restype = _LONG
-    library.cdcsim_transactions.argtypes = [
-        _POINTER, _LONG, _BITS, _POINTER, _LONG, _POINTER, _LONG, _LONG, _POINTER, _POINTER, _POINTER,
-    ]  # fmt: skip
     library.cdcsim_calls.restype = _POINTER
     library.cdcsim_calls.argtypes = [_POINTER, _POINTER, _POINTER, _LONG, _POINTER, _LONG, _POINTER, _LONG]
     return library

@@ -1,5 +1,5 @@
-/* Traffic: which slot the n-th visit of a cohort is and at which place of its program, and the way back; transactions
-   of turns. The arithmetic of `simulator.stream.engine`, one pass over all rows.
+/* Traffic: which slot the n-th visit of a cohort is and at which place of its program, and the way back. The
+   arithmetic of `simulator.stream.engine`, one pass over all rows.
 
    Nothing here allocates. What a table names is compared with the tables' sizes before it is read; functions give 0 where
    it is not there. */
@@ -211,32 +211,6 @@ int64_t cdcsim_places(const struct traffic *t, const int64_t *cohorts, const int
                 high = middle;
         }
         places[row] = ahead(c, slot, number) + low + origin(t, cohort, slot, group);
-    }
-    return 1;
-}
-
-/* (number, first turn, turns) of the transaction of each turn. A period has `count` of them, which begin at `firsts` of
-   its turns, but for a rotation; firsts[count] is how many it has. Of every 2^shift turns `hints` has the transaction
-   of the first. */
-int64_t cdcsim_transactions(const int64_t *turns, int64_t rows, uint64_t key, const int64_t *firsts, int64_t count,
-                            const int32_t *hints, int64_t hint_count, int64_t shift, int64_t *numbers, int64_t *begins,
-                            int64_t *lengths) {
-    if (count < 1 || firsts[0] != 0 || firsts[count] < 1 || shift < 0 || shift > 62) return 0;
-    int64_t period_turns = firsts[count];
-    if ((period_turns - 1) >> shift >= hint_count) return 0;
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t period = floored(turns[row], period_turns), position = turns[row] - period * period_turns;
-        int64_t rotated = fraction(mix((uint64_t)period * GOLDEN + key), count);
-        position += firsts[rotated];
-        if (position >= period_turns) position -= period_turns;
-        if (position < 0 || position >= period_turns) return 0; /* `firsts` fall */
-        int64_t at = hints[position >> shift];
-        if (at < 0) return 0;
-        while (at < count && firsts[at + 1] <= position) at++;
-        if (at >= count) return 0;
-        numbers[row] = at - rotated + period * count + (at < rotated ? count : 0);
-        begins[row] = turns[row] - position + firsts[at];
-        lengths[row] = firsts[at + 1] - firsts[at];
     }
     return 1;
 }

@@ -1,4 +1,4 @@
-"""Slots, places and transactions by the compiled library; callers check first that it is available."""
+"""Slots and places by the compiled library; callers check first that it is available."""
 
 from __future__ import annotations
 
@@ -57,16 +57,3 @@ class Tables:
 
     def _within(self, done: int) -> None:
         assert done, "a cohort or a slot that the tables do not have"
-
-
-def transactions(turns: Ints, key: np.uint64, firsts: Ints, hints: Int32s, shift: int) -> tuple[Ints, Ints, Ints]:
-    """(number, first turn, turns) of the transaction of each turn, as `Timeline` has them."""
-    assert LIBRARY is not None
-    turns = np.ascontiguousarray(turns, dtype=np.int64)
-    out = np.empty((3, len(turns)), dtype=np.int64)
-    done = LIBRARY.cdcsim_transactions(
-        memory(turns), len(turns), int(key), memory(firsts), len(firsts) - 1, memory(hints), len(hints), shift,
-        *map(memory, out),
-    )  # fmt: skip
-    assert done, "a period without transactions"
-    return out[0], out[1], out[2]

@@ -95,13 +95,9 @@ def test_slots_are_anywhere_in_their_program(circle: Circle) -> None:
 
 @pytest.mark.parametrize("sizes", [{(1, 1): 80, (2, 4): 18, (8, 16): 2}, {(1, 1000): 1}, {(3, 3): 1}], ids=str)
 @pytest.mark.parametrize("first", [-500, 0, 10**9])
-def test_transactions_are_compiled_as_with_numpy(sizes: dict[tuple[int, int], float], first: int) -> None:
+def test_turns_are_in_their_transactions(sizes: dict[tuple[int, int], float], first: int) -> None:
     arrivals = Arrivals(seed=1, start_us=0, rate=10, gaps="independent", hours=[1.0] * 24, days=[1.0] * 7)
     timeline = Timeline(sizes, arrivals, seed=1, start_ms=0, durations={})
     turns = np.concatenate([np.arange(first, first + 4000), np.arange(first, first + 10**8, 31_337)])
-    compiled = timeline.transactions(turns)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "LIBRARY", None)
-        np.testing.assert_array_equal(compiled, timeline.transactions(turns))
-    _, begins, lengths = compiled
+    _, begins, lengths = timeline.transactions(turns)
     assert ((begins <= turns) & (turns < begins + lengths)).all()

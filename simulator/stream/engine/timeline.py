@@ -8,15 +8,11 @@ start.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from simulator.model import SECOND_NUMBERS
-from simulator.native.program import compiled
-from simulator.native.traffic import transactions
 from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.decks import dealt, order
 from simulator.values.draw import Ints, below, bits, key, mix, unit
@@ -68,8 +64,6 @@ class Timeline:
         """(number, first turn, turns) of the transaction that each turn belongs to."""
         if self.plain:
             return turns, turns, np.ones(len(turns), dtype=np.int64)
-        if compiled():
-            return transactions(turns, self._key, self._first, *self._hints)
         count = self._count
         period, position = np.divmod(turns, self._turns)
         begins = below(bits(self._key, period), count)  # the transaction with which the period begins
@@ -80,13 +74,6 @@ class Timeline:
         number += period * count + count * (number < 0)
         first: Ints = (turns - position + self._first[index]).astype(np.int64)
         return number, first, self._first[index + 1] - self._first[index]
-
-    @cached_property
-    def _hints(self) -> tuple[npt.NDArray[np.int32], int]:
-        """The transaction of every 2^k-th turn of a period, and k: starting points of the compiled library's search."""
-        shift = (self._turns // self._count).bit_length() - 1
-        turns = np.arange(0, self._turns, 1 << shift)
-        return (np.searchsorted(self._first, turns, side="right") - 1).astype(np.int32), shift
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: a turn that begins a transaction."""
