@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from simulator.sinks.kafka.cluster import Cluster
 from simulator.sinks.kafka.open import open_kafka
 from simulator.sinks.kafka.sink import KafkaSink
 from simulator.sinks.kafka.url import parse_url
+from simulator.truth.verify.opening import open_reader
 
 pytestmark = pytest.mark.broker("kafka")
 
@@ -495,6 +497,16 @@ def properties(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+def read_back(url: str, topic: str, partition: int) -> list[bytes]:
+    """A partition as `verify` reads it."""
+    found = list[bytes]()
+    with closing(open_reader(url)) as reader:
+        assert reader.partitions(topic) > partition
+        while (records := reader.take((topic, partition), 100)) is not None:
+            found += records.column("value").to_pylist()
+    return found
+
+
 LOGINS = [("PLAIN", "alice", "alice-secret"), ("SCRAM-SHA-256", "carol", "carol-secret")]
 
 
@@ -510,10 +522,12 @@ def test_logins(
         sasl_password=password,
         ssl_ca_location=str(secured.certificate),
     )
-    with open_url(f"kafka://{secured.addresses[listener]}/{topic}?partitions=2&properties={file}") as sink:
+    url = f"kafka://{secured.addresses[listener]}/{topic}?partitions=2&properties={file}"
+    with open_url(url) as sink:
         sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
         sink.flush()
     assert sum(map(len, read(secured.address, topic).values())) == 10
+    assert read_back(url, topic, 1) == [b"x"] * 5
 
 
 @pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
@@ -526,12 +540,14 @@ def test_tokens_are_renewed(secured: Any, properties: Any, topic: str, listener:
         sasl_oauthbearer_config="principal=alice lifeSeconds=5",
         ssl_ca_location=str(secured.certificate),
     )
-    with open_url(f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}") as sink:
+    url = f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}"
+    with open_url(url) as sink:
         for turn in range(7):
             sink.send(batch(topic, [b"x"], first_turn=turn))
             sink.flush()
             time.sleep(1)
     assert len(read(secured.address, topic)[0]) == 7
+    assert read_back(url, topic, 0) == [b"x"] * 7
 
 
 @pytest.mark.parametrize(("mechanism", "user", "password"), LOGINS)

@@ -50,21 +50,16 @@ class KafkaReader(PartitionReader):
             raise MissingPackage("Kafka needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
         self.name, self.topic_pattern = f"Kafka {url.servers}", url.topic_pattern
         self._kafka: Any = confluent_kafka
-        settings = {
-            **FETCHING,
+        common: dict[str, Any] = {
             **{name: text for name, text in file.items() if name not in ("acks", "linger.ms", "compression.type")},
             "bootstrap.servers": url.servers,
-            "isolation.level": "read_committed",
-            "enable.partition.eof": "true",
-            "auto.offset.reset": "error",
             "log_level": "0",
         }
+        reading = {"isolation.level": "read_committed", "enable.partition.eof": "true", "auto.offset.reset": "error"}
         self._secs = url.connect_secs
         try:
-            self._admin: Any = admin.AdminClient(
-                {name: text for name, text in settings.items() if name.startswith(("bootstrap", "s", "log_level"))}
-            )
-            self._consumer = Consumer(settings)
+            self._admin: Any = admin.AdminClient(common)
+            self._consumer = Consumer({**FETCHING, **common, **reading})
         except (confluent_kafka.KafkaException, TypeError, ValueError):
             raise OptionError("librdkafka refuses a setting of the Kafka URL or its properties file.") from None
         self._counts: dict[str, int] = {}
