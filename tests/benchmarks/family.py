@@ -62,7 +62,8 @@ def watched(command: Sequence[str]) -> Family:
             number = 0
             while not ended.wait(SAMPLE_SECONDS):
                 pids = descendants(os.getpid())
-                used.update({(name_of(pid), pid): processor_seconds(pid) for pid in pids})
+                times = {(name_of(pid), pid): processor_seconds(pid) for pid in pids}
+                used.update({key: seconds for key, seconds in times.items() if seconds})  # 0 of one that has ended
                 if number % MEMORY_EVERY == 0:
                     peak[0] = max(peak[0], sum(map(memory, pids)))
                     progress(f"{time.perf_counter() - begin:,.0f} s, {peak[0] / 1e9:.1f} GB at the most")
