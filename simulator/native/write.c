@@ -72,10 +72,21 @@ struct piece {
     int64_t option; /* how a number is written */
 };
 
+/* The texts of days that were written last, by the days' last bits: a column's times are mostly of few days. */
+#define DATES 16
+struct dates {
+    int64_t days[DATES];
+    uint8_t texts[DATES][16];
+};
+
 struct out {
     uint8_t *end; /* room for BLOCK more bytes is behind it */
     uint8_t *mark;
     int failure;
+    int64_t number; /* the last one that was written as digits, these, and how many they are with a sign */
+    const uint8_t *digits;
+    int64_t digits_size;
+    struct dates dates;
 };
 
 static inline uint8_t *put(uint8_t *to, const uint8_t *from, int64_t size) {
@@ -225,10 +236,20 @@ static inline uint8_t *clock_text(uint8_t *to, uint64_t us, int64_t size, int tr
     return padded(to, fraction / POWERS[6 - size], size);
 }
 
-static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trimmed) {
+static inline uint8_t *known_date(uint8_t *to, int64_t day, struct dates *dates) {
+    int64_t at = day & (DATES - 1);
+    if (dates->days[at] != day) {
+        dates->days[at] = day;
+        date(dates->texts[at], day);
+    }
+    memcpy(to, dates->texts[at], 16);
+    return to + 10;
+}
+
+static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trimmed, struct dates *dates) {
     int64_t day = us / DAY_US, rest = us - day * DAY_US;
     if (rest < 0) rest += DAY_US, day--;
-    to = date(to, day);
+    to = known_date(to, day, dates);
     *to++ = ' ';
     return clock_text(to, (uint64_t)rest, size, trimmed);
 }
@@ -394,8 +415,17 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         case DIGITS: {
             if (row < 0 || row >= piece->count) goto broken;
             int64_t number = number_of(piece, row);
+            if (out->digits && number == out->number) { /* times in three units have the same digits */
+                uint8_t same[BLOCK];
+                memcpy(same, out->digits, BLOCK);
+                memcpy(to, same, BLOCK);
+                to += out->digits_size;
+                break;
+            }
+            uint8_t *begin = to;
             if (number < 0) *to++ = '-';
             to = digits(to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+            out->number = number, out->digits = begin, out->digits_size = to - begin;
             break;
         }
         case SIGNED:
@@ -419,7 +449,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 6) goto broken;
             int64_t us = number_of(piece, row);
             if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
-            to = time_text(to, us, piece->option, piece->kind == TRIMMED);
+            to = time_text(to, us, piece->option, piece->kind == TRIMMED, &out->dates);
             break;
         }
         case CLOCK:
@@ -449,7 +479,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             if (row < 0 || row >= piece->count) goto broken;
             int64_t day = number_of(piece, row);
             if (day < FIRST_DAY || day > LAST_DAY) goto broken;
-            to = date(to, day);
+            to = known_date(to, day, &out->dates);
             break;
         }
         case LONG:
@@ -495,6 +525,7 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             if (end - prefix > 1) {
                 if (out->end - to < end - prefix) goto full;
                 memmove(inner + (end - prefix) - 1, inner, (size_t)size);
+                out->digits = NULL; /* they may be among what has moved */
                 to += (end - prefix) - 1;
             }
             memcpy(inner - 1, prefix, (size_t)(end - prefix));
@@ -524,7 +555,8 @@ int64_t cdcsim_abi(void) { return ABI; }
 int64_t cdcsim_write(const struct piece *pieces, const int64_t *begins, int64_t program_count, const int32_t *programs,
                      const int32_t *rows, int64_t first, int64_t count, uint8_t *buffer, int64_t capacity,
                      int32_t *offsets) {
-    struct out out = {buffer + capacity - BLOCK, NULL, 0};
+    struct out out = {.end = buffer + capacity - BLOCK};
+    for (int at = 0; at < DATES; at++) out.dates.days[at] = INT64_MAX; /* no day */
     for (int64_t at = first; at < count; at++) {
         int64_t program = programs ? programs[at] : 0, row = rows ? rows[at] : at;
         if (program < 0 || program >= program_count) return BROKEN;

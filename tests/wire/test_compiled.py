@@ -34,7 +34,7 @@ from simulator.text.java import numbers as java
 from simulator.text.template import Choice, Members, Piece, Run, join
 from simulator.values import texts
 from simulator.values.draw import Bits, Ints, bits
-from simulator.wire.avro import Longs, SignedBytes, Strings
+from simulator.wire.avro import Longs, SignedBytes, Sized, Strings
 
 BUILT: Final = pytest.mark.skipif(not program.compiled(), reason="the library was not built, or is not wanted")
 INT64: Final = st.integers(-(2**63), 2**63 - 1)
@@ -189,6 +189,15 @@ def test_decimals(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
     monkeypatch.setattr(program, "LIBRARY", None)
     assert texts == [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
+
+
+@BUILT
+def test_equal_numbers_beside_each_other() -> None:
+    """The digits of the last number are copied, unless they have moved behind a longer length."""
+    numbers = pa.array([0, -1, 7, 7, 1_714_550_400_123, -(2**63), 2**63 - 1])
+    words = pa.array(["x" * size for size in (0, 50, 60, 63, 64, 8192, 10)])
+    pieces: list[Piece] = [Sized([words, numbers], len(words)), numbers, "b", numbers, "000", numbers]
+    assert join(pieces, len(words), pa.binary()).equals(by_arrow(pieces, len(words), pa.binary()))
 
 
 @BUILT
