@@ -284,6 +284,10 @@ class Fakes(Machine):
             state = path.stat()
             os.truncate(path, min(state.st_size, self.on_disk.get(state.st_ino, 0)))
 
+    def check_end(self, mark: bookmark.Bookmark) -> None:
+        for path in (self.folder / "run files").glob("*"):
+            assert path.stat().st_size == mark.files[path.name].size
+
     def make_again(self, place: Place, mark: bookmark.Bookmark) -> None:
         if self.kind == "files":
             return

@@ -89,7 +89,7 @@ class Life:
 
 CROSSINGS: Final = (
     "nothing", "another run", "another command", "a second process", "a shorter limit", "a changed file",
-    "a topic made again",
+    "a topic made again", "an end at the position",
 )  # fmt: skip
 ANSWERS: Final = st.builds(
     Answer,
@@ -290,6 +290,9 @@ class Machine(ABC):
             case "a shorter limit" if last is not None and last.turn > TURNS:
                 with pytest.raises(UsageError, match="beyond the end of this one"):
                     self.live("run", Life(), limit=1)
+            case "an end at the position" if mark is not None and (turn := self.end(mark)) is not None:
+                self.live("run", Life(), limit=turn)
+                self.check_end(mark)
             case "a second process":
                 with pytest.MonkeyPatch.context() as patch, Resumed(self.folder / "run", self.identity("run")):
                     patch.setattr(bookmark, "LOCK_SECS", 0.0)
@@ -303,14 +306,28 @@ class Machine(ABC):
     def make_again(self, place: Place, mark: bookmark.Bookmark) -> None:  # noqa: B027 - brokers could not undo it
         """A partition that has fewer messages than had arrived there is refused, and put back."""
 
+    def end(self, mark: bookmark.Bookmark) -> int | None:
+        """The number of turns, of a change each, up to which all has arrived and behind which readers see nothing."""
+        end, last = mark.position.next, self.last(mark)
+        if end is None or end.ordinal or not end.turn or (last is not None and last >= end):
+            return None
+        return None if "{table}" in self.topic("run") else end.turn
+
+    def check_end(self, mark: bookmark.Bookmark) -> None:  # noqa: B027 - brokers take nothing back
+        """Raises AssertionError for what is still there behind the position."""
+
     def change(self, name: str, mark: bookmark.Bookmark) -> None:
-        """A file that is too short is refused, and put back."""
+        """A file that is too short is refused, and so is one to which somebody added; both are put back."""
         file = self.folder / "run files" / name
-        content = file.read_bytes()
-        os.truncate(file, mark.files[name].size - 1)
-        with pytest.raises(UsageError, match="put the file back"):
-            self.live("run", Life())
-        assert file.stat().st_size == mark.files[name].size - 1
+        content, size = file.read_bytes(), mark.files[name].size
+        changed = [content[: size - 1]]
+        if mark.sent is not None and mark.position.next is not None and mark.position.next > mark.sent:
+            changed.append(content + b"not ours")
+        for text in changed:
+            file.write_bytes(text)
+            with pytest.raises(UsageError, match="put the file back"):
+                self.live("run", Life())
+            assert file.read_bytes() == text
         file.write_bytes(content)
 
     # The end

@@ -7,14 +7,14 @@ and counted. A lock keeps the file to one run at a time.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 from uuid import uuid4
 
 import orjson
@@ -25,9 +25,7 @@ from simulator.output import sync_folder
 from simulator.sinks.ledger import Place, Position
 from simulator.sinks.sink import FileState
 
-T = TypeVar("T")
-
-VERSION: Final = 3
+VERSION: Final = 4
 # Seconds to wait for the lock: the workers of a killed run hold it until they notice its end.
 LOCK_SECS: Final = 5.0
 
@@ -76,36 +74,35 @@ def _shown(value: str | None) -> str:
 
 
 def read(file: Path) -> Bookmark | None:
-    """The bookmark in a file; None if the file does not exist. Raises UsageError, also for an inconsistent file."""
+    """The bookmark in a file; None if the file does not exist. Raises UsageError, also for a damaged file."""
     try:
-        facts = _typed(orjson.loads(file.read_bytes()), dict)
+        facts = dict(orjson.loads(file.read_bytes()))
         if facts["version"] != VERSION:
             raise UsageError(f"--resume {file}: another version of cdcsim wrote it; name another file.")
-        return _checked(
-            Bookmark(
-                identity=_mapping(facts["run"], str),
-                position=Position(_key_or_none(facts["next"]), _by_place(facts["acknowledged"], _key)),
-                sent=_key_or_none(facts["sent"]),
-                partitions=_mapping(facts["partitions"], int, least=1),
-                files={
-                    name: FileState(_typed(state["size"], int), _typed(state["tail"], str))
-                    for name, state in _mapping(facts["files"], dict).items()
-                },
-                arrived=_by_place(facts["arrived"], _count),
-                repeated=_by_place(facts["repeated"], _count),
-                parts=[_typed(part, dict) for part in _typed(facts["parts"], list)],
-                settings=_mapping(facts["settings"], str),
-                seconds=float(_typed(facts["seconds"], float, int)),
-                run_id=_typed(facts["run_id"], str),
-                done=_typed(facts["done"], bool),
-            )
-        )
+        if facts.pop("digest") != _digest(facts):
+            raise ValueError("it is not as a run wrote it")
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UsageError(f"--resume {file}: it cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"--resume {file}: it is no file of a run, or damaged; name another one.") from None
+    return Bookmark(
+        identity=facts["run"],
+        position=Position(
+            _key(facts["next"]), {place: OrderKey(*key) for place, key in _by_place(facts["acknowledged"])}
+        ),
+        sent=_key(facts["sent"]),
+        partitions=facts["partitions"],
+        files={name: FileState(**state) for name, state in facts["files"].items()},
+        arrived=dict(_by_place(facts["arrived"])),
+        repeated=dict(_by_place(facts["repeated"])),
+        parts=facts["parts"],
+        settings=facts["settings"],
+        seconds=facts["seconds"],
+        run_id=facts["run_id"],
+        done=facts["done"],
+    )
 
 
 def write(file: Path, mark: Bookmark) -> None:
@@ -126,6 +123,7 @@ def write(file: Path, mark: Bookmark) -> None:
         "seconds": mark.seconds,
         "done": mark.done,
     }
+    facts["digest"] = _digest(facts)
     other = file.with_name(f"{file.name}.new")
     try:
         with other.open("wb") as new:
@@ -201,45 +199,18 @@ class Lock:
 # ---------------------------------------------------------------------------------------------------- members of a file
 
 
-def _checked(mark: Bookmark) -> Bookmark:
-    """The bookmark itself. Raises ValueError for a position that no run can have written."""
-    keys = [*mark.position.acknowledged.values(), *([mark.position.next] if mark.position.next else [])]
-    if mark.sent is not None and any((key.phase, key.turn) > (mark.sent.phase, mark.sent.turn) for key in keys):
-        raise ValueError("more is acknowledged than was sent")
-    if mark.sent is None and mark.position.acknowledged:
-        raise ValueError("messages are acknowledged of which none was sent")
-    return mark
+def _digest(facts: Mapping[str, Any]) -> str:
+    """The SHA-256 of all members but the digest: whatever else stands in a file, no run wrote it."""
+    return sha256(orjson.dumps(facts)).hexdigest()
 
 
-def _typed(value: Any, *kinds: type, least: float = 0) -> Any:
-    """The value itself. Raises ValueError if it is of another type, or a number below the least."""
-    if type(value) not in kinds or (type(value) in (int, float) and value < least):
-        raise ValueError(f"{value!r} is no {kinds[0].__name__} from {least} on")
-    return value
+def _by_place(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[Place, Any]]:
+    """Values with their topic and partition, of rows of these three."""
+    return (((topic, partition), value) for topic, partition, value in rows)
 
 
-def _mapping(value: Any, kind: type, least: float = 0) -> dict[str, Any]:
-    return {name: _typed(member, kind, least=least) for name, member in _typed(value, dict).items()}
-
-
-def _by_place(rows: Any, parse: Callable[[Any], T]) -> dict[Place, T]:
-    """Parsed values by topic and partition, of rows of these three."""
-    return {(_typed(topic, str), _typed(partition, int)): parse(value) for topic, partition, value in rows}
-
-
-def _count(value: Any) -> int:
-    return int(_typed(value, int))
-
-
-def _key(value: Any) -> OrderKey:
-    phase, turn, ordinal = (_typed(number, int, least=-math.inf) for number in _typed(value, list))
-    if phase not in (0, 1):
-        raise ValueError(f"{value!r} is no order key")
-    return OrderKey(phase, turn, ordinal)
-
-
-def _key_or_none(value: Any) -> OrderKey | None:
-    return None if value is None else _key(value)
+def _key(numbers: Sequence[int] | None) -> OrderKey | None:
+    return None if numbers is None else OrderKey(*numbers)
 
 
 def _numbers(key: OrderKey) -> list[int]:

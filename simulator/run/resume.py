@@ -116,7 +116,12 @@ class Resumed:
     @property
     def files(self) -> Mapping[str, FileState] | None:
         """State of each file at the position; None for a run that starts from the beginning."""
-        return None if self.begins else self.before.files
+        if self.begins:
+            return None
+        mark = self.before
+        # whether all that was sent has arrived: nothing of the run stands behind the position then
+        ended = mark.done or mark.sent is None or (mark.position.next is not None and mark.position.next > mark.sent)
+        return {name: replace(state, may_grow=not ended) for name, state in mark.files.items()}
 
     @property
     def start(self) -> OrderKey | None:
@@ -127,13 +132,15 @@ class Resumed:
         """Raises UsageError if an earlier part went beyond the end of this run."""
         if self.begins:
             return
-        keys = [self.start, self.before.sent, *self.before.position.acknowledged.values()]
+        keys = [self.before.sent, *self.before.position.acknowledged.values()]
         if (stop := plan.counted().stop) is None:
             return
-        last = max((key for key in keys if key is not None and key.phase), default=None)
-        if last is not None and last.turn >= stop:
+        turns = [key.turn for key in keys if key is not None and key.phase]
+        if self.start is not None and self.start.phase:  # at the first key of a turn nothing of it has arrived
+            turns.append(self.start.turn if self.start.ordinal > 0 else self.start.turn - 1)
+        if (last := max(turns, default=-1)) >= stop:
             raise UsageError(
-                f"--resume {self.file}: that run is at turn {last.turn} already, beyond the end of this one, turn"
+                f"--resume {self.file}: that run is at turn {last} already, beyond the end of this one, turn"
                 f" {stop - 1}; raise its limit, or name another file."
             )
 

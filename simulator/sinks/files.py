@@ -104,7 +104,7 @@ class StreamSink(Sink):
 
 class FolderSink(Sink):
     """One file for each topic and partition. With `files`, those of a resumed run, these are truncated to their
-    recorded sizes and continued; no other file is touched.
+    recorded sizes and continued once the run writes or ends; no other file is touched.
 
     With a `part`, files hold one part of a run, in a folder for each topic and partition.
     """
@@ -123,6 +123,7 @@ class FolderSink(Sink):
     ) -> None:
         super().__init__()
         self._known = files
+        self._uncut = dict(files or {})
         self._begun: set[str] = set()
         self._folder, self._partitions, self._framing, self._part = folder, partitions, framing, part
         self._files: dict[Place, IO[bytes]] = {}
@@ -190,6 +191,7 @@ class FolderSink(Sink):
 
     def _file(self, topic: str, partition: int) -> IO[bytes]:
         """The file of a topic and partition, created on first use."""
+        self._cut_known()
         if (topic, partition) not in self._files:
             path = self._folder / self.file_name(topic, partition)
             try:
@@ -201,13 +203,30 @@ class FolderSink(Sink):
     def _opened(self, path: Path) -> IO[bytes]:
         state = (self._known or {}).get(path.name)
         if state is not None and state.size:
-            os.truncate(path, state.size)
             return path.open("a+b")
         path.parent.mkdir(parents=True, exist_ok=True)
-        # a file may exist that the run noted in its resume file and then created
-        file = path.open("x+b" if state is None and path.name not in self._begun else "w+b")
+        file = path.open("x+b")
         file.write(self._framing.header())
         return file
+
+    def _cut_known(self) -> None:
+        """Cuts off what an earlier part of the run wrote behind its position. Raises SinkError."""
+        while self._uncut:
+            name, state = self._uncut.popitem()
+            path = self._folder / name
+            try:
+                if not state.size:  # it was noted in the resume file and then created
+                    path.unlink(missing_ok=True)
+                elif path.stat().st_size > state.size:
+                    with path.open("r+b") as file:
+                        os.truncate(file.fileno(), state.size)
+                        os.fsync(file.fileno())
+            except OSError as error:
+                raise SinkError(f"{self._named(path)} cannot be cut to the position: {error.strerror}.") from None
+
+    def flush(self) -> None:
+        self._cut_known()
+        super().flush()
 
     def sizes(self) -> Mapping[str, int]:
         """Size of each file in bytes."""
@@ -248,19 +267,20 @@ class FolderSink(Sink):
 
 
 def _check_state(path: Path, state: FileState) -> None:
-    """Raises UsageError for a file that does not begin with the bytes that the run wrote."""
-    if not state.size:
-        return
+    """Raises UsageError for a file that does not begin with the bytes that the run wrote, and for one that has more
+    than the run can have written."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size >= state.size:
-                if _tail(file.fileno(), state.size) == state.tail:
-                    return
+            if size < state.size or (size > state.size and not state.may_grow):
+                content = f"{size:,} bytes"
+            elif state.size and _tail(file.fileno(), state.size) != state.tail:
                 content = "other bytes before that"
             else:
-                content = f"{size:,} bytes"
+                return
     except FileNotFoundError:
+        if not state.size:
+            return
         content = "no such file"
     except OSError as error:
         content = str(error.strerror)

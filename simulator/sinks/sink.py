@@ -24,10 +24,11 @@ STICKY_TURNS = 64
 @dataclass(frozen=True, slots=True)
 class FileState:
     """State of a file that a run writes: its size in bytes, and the SHA-256 of its last bytes (at most
-    `files.TAIL_BYTES`)."""
+    `files.TAIL_BYTES`). `may_grow`: the run may have written more after it kept the state."""
 
     size: int
     tail: str
+    may_grow: bool = True
 
 
 class Sink(ABC):

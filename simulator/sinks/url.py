@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.errors import OptionError, UsageError, did_you_mean
+from simulator.errors import OptionError, UsageError, did_you_mean, short
 
 Parser = Callable[[str], Any]
 Options = Mapping[str, Parser]
@@ -70,6 +70,8 @@ def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> 
         name, given, text = part.partition("=")
         name, text = unquote(name), unquote(text)
         if name not in options:
+            if "@" in query:  # the name may be a part of a password that holds a ?
+                raise OptionError(f"{url} has an unknown option; write %3F for a ? in a user or password.")
             hint = did_you_mean(name, options, f" It takes {', '.join(options)}{rest}.")
             raise OptionError(f"{url} has no option {name!r}.{hint}")
         if name in parsed:
@@ -77,16 +79,17 @@ def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> 
         try:
             parsed[name] = options[name](text if given else "")
         except ValueError as expected:
-            instead = "" if options[name] in SECRET else f", not {text!r}"
+            instead = "" if options[name] in SECRET else f", not {short(text)}"
             raise OptionError(f"{the_url}'s option {name!r} is {expected}{instead}.") from None
     return parsed
 
 
 def whole_number(least: int, most: int | None = None) -> Parser:
     def parse(text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or int(text) < least or (most is not None and int(text) > most):
+        number = int(text) if re.fullmatch(r"[0-9]{1,20}", text) else -1
+        if number < least or (most is not None and number > most):
             raise ValueError(f"a whole number, {least} or more" if most is None else f"a number from {least} to {most}")
-        return int(text)
+        return number
 
     return parse
 

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,9 @@ from command import Command, start
 
 import simulator
 from simulator.batch import MessageBatch
-from simulator.errors import DeliveryFailed
+from simulator.errors import DeliveryFailed, UsageError
+from simulator.model import OrderKey
+from simulator.run import bookmark
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.run.session import identity as identity_of
@@ -24,6 +27,7 @@ from simulator.sinks.files import FolderSink
 from simulator.sinks.kafka import url as kafka
 from simulator.sinks.rabbitmq import url as rabbitmq
 from simulator.sinks.rocketmq import url as rocketmq
+from simulator.sinks.sink import FileState
 
 RUN: Final = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit"]
 
@@ -58,6 +62,7 @@ def test_the_identity_of_a_destination() -> None:
         return identity_of(job, Limits(), parse_target(to).deciding())
 
     first = identity("amqp://h/v?exchange=a&queue=q&window=9&password_env=HOME")
+    assert first != identity("amqp://h/v?exchange=a&queue=q&partitions=1")  # it names queues otherwise
     assert first == identity("amqp://h/v?exchange=a&queue=q&timeout_secs=2")
     for other in ("exchange=b&queue=q", "exchange=a&queue=r", "exchange=a", "exchange=a&queue=q&routing_key=k"):
         assert first != identity(f"amqp://h/v?{other}")
@@ -69,13 +74,14 @@ def test_every_option_of_a_sink_decides_or_may_change() -> None:
     """A new option has to be thought about: what is not listed is compared."""
     deciding = {
         "exactly-once", "transactional-id", "topic_type", "tag", "topic", "exchange", "exchange_type", "routing_key",
-        "queue", "queue_type", "mandatory", "persistent", "content_type",
+        "queue", "queue_type", "mandatory", "persistent", "content_type", "partitions",
     }  # fmt: skip
     kept = {name for sink in (kafka, rabbitmq, rocketmq) for name in sink.OPTIONS.keys() - sink.MAY_CHANGE}
     assert kept == deciding
+    assert "partitions" in kafka.MAY_CHANGE & rocketmq.MAY_CHANGE  # topics are asked for what they have
 
 
-@pytest.mark.parametrize("change", ["shorter", "other bytes", "gone"])
+@pytest.mark.parametrize("change", ["shorter", "longer", "other bytes", "gone"])
 def test_files_that_are_not_as_the_run_left_them(command: Command, tmp_path: Path, change: str) -> None:
     folder = tmp_path / "messages"
     to = ["--to", f"file:{folder}", "--resume", tmp_path / "position"]
@@ -86,6 +92,9 @@ def test_files_that_are_not_as_the_run_left_them(command: Command, tmp_path: Pat
         case "shorter":
             os.truncate(path, size - 1)
             found = f"{size - 1:,} bytes"
+        case "longer":  # nothing of the run is on its way: somebody else wrote it
+            path.write_bytes(path.read_bytes() + b"not ours\n")
+            found = f"{size + 9:,} bytes"
         case "other bytes":
             path.write_bytes(path.read_bytes()[:-9] + b"000000000")
             found = "other bytes before that"
@@ -150,6 +159,25 @@ def test_an_end_before_the_position_is_refused(command: Command, tmp_path: Path)
     assert "beyond the end of this one" in command(*RUN, "100", *to, status=2).err
 
 
+def test_an_end_at_the_position(command: Command, tmp_path: Path) -> None:
+    """What a killed run wrote behind its position goes, also where the next run has nothing to write."""
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    to = ["--to", f"file:{folder}?partitions=3", "--resume", file]
+    command(*RUN, "100", *to, status=0)
+    before, mark = contents(folder), bookmark.read(file)
+    assert mark is not None
+    assert mark.sent is not None
+    # as it is while a second batch is written, which begins a file
+    noted = {**mark.files, "dts-7.jsonl": FileState(0, "")}
+    sent = OrderKey(1, mark.sent.turn + 9, 0)
+    bookmark.write(file, replace(mark, sent=sent, files=noted, done=False))
+    for name in (*mark.files, "dts-7.jsonl"):
+        with (folder / name).open("ab") as more:
+            more.write(b'{"half a mess')
+    assert "no turns" in command(*RUN, "100", *to, status=0).err
+    assert contents(folder) == before
+
+
 def test_the_rate_and_the_duration_go_on_where_they_were(command: Command, tmp_path: Path) -> None:
     """Of a second at 100/s and then 2000/s, the second part begins in the second step, and has half a second left."""
     file, facts = tmp_path / "position", tmp_path / "summary.json"
@@ -168,47 +196,30 @@ def test_the_rate_and_the_duration_go_on_where_they_were(command: Command, tmp_p
     assert "no turns" in done.err
 
 
-# A member of a resume file, and a value that it cannot have.
-DAMAGED: Final[list[tuple[str, Any]]] = [
-    ("acknowledged", [["dts", 0, [1, 10**9, 0]]]),
-    ("acknowledged", [["dts", 0]]),
-    ("acknowledged", [["dts", "0", [1, 1, 0]]]),
-    ("acknowledged", 7),
-    ("next", [1, 2]),
-    ("next", [2, 2, 2]),
-    ("next", [1, "2", 3]),
-    ("next", [1, 10**9, 0]),
-    ("sent", None),
-    ("partitions", {"dts": "three"}),
-    ("partitions", {"dts": 0}),
-    ("partitions", []),
-    ("files", {"dts-0.jsonl": 7}),
-    ("files", {"dts-0.jsonl": {"size": -1, "tail": ""}}),
-    ("files", {"dts-0.jsonl": {"size": 1}}),
-    ("arrived", [["dts", 0, 1.5]]),
-    ("repeated", [["dts", 0, -1]]),
-    ("parts", [3]),
-    ("run", []),
-    ("run_id", 4),
-    ("settings", {"partitioner": 5}),
-    ("done", "yes"),
-    ("seconds", "3"),
-    ("seconds", -1),
-]
-
-
 def test_damaged_resume_files(command: Command, tmp_path: Path) -> None:
+    """Cut at any byte, any byte another one, any member another value or missing: no run goes on from it."""
     file, folder = tmp_path / "position", tmp_path / "messages"
-    arguments = [*RUN, "100", "--to", f"file:{folder}", "--resume", file]
+    arguments = ["run", "crud", "-f", "canal-json", "--limit", "9", "--to", f"file:{folder}", "--resume", file]
     command(*arguments, status=0)
-    facts, before = orjson.loads(file.read_bytes()), contents(folder)
-    assert {name for name, _ in DAMAGED} | {"version"} == set(facts)
-    damaged = [orjson.dumps({**facts, name: value}) for name, value in DAMAGED]
+    text, before = file.read_bytes().rstrip(), contents(folder)
+    facts = orjson.loads(text)
+    damaged = [orjson.dumps({**facts, name: other}) for name in facts for other in (7, None, [["example", 9, 9]], {})]
+    damaged = [each for each in damaged if orjson.loads(each) != facts]
     damaged += [orjson.dumps({each: facts[each] for each in facts if each != name}) for name in facts]
-    for text in (*damaged, b"{}", b"[]", b"7", b"null", b"", b"{"):
-        file.write_bytes(text)
-        done = command(*arguments, status=2)
-        assert done.err == f"cdcsim: --resume {file}: it is no file of a run, or damaged; name another one.\n", text
+    damaged += [orjson.dumps({**facts, "more": 1}), b"[]", b"7", b"null"]
+    damaged += [text[:size] for size in range(len(text))]
+    damaged += [text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :] for at in range(len(text))]
+    other = tmp_path / "damaged"
+    for each in damaged:
+        other.write_bytes(each)
+        with pytest.raises(UsageError, match="name another"):
+            bookmark.read(other)
+    file.write_bytes(damaged[0])
+    other_version = f"cdcsim: --resume {file}: another version of cdcsim wrote it; name another file.\n"
+    assert command(*arguments, status=2).err == other_version
+    file.write_bytes(text[:-1])
+    done = command(*arguments, status=2)
+    assert done.err == f"cdcsim: --resume {file}: it is no file of a run, or damaged; name another one.\n"
     assert contents(folder) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ def test_urls(url: str, parsed: KafkaUrl) -> None:
         ("kafka://h/t?partitions=0", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not '0'."),
         ("kafka://h/t?partitions=-1", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not '-1'."),
         ("kafka://h/t?partitions", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not ''."),
+        (
+            f"kafka://h/t?linger_ms={'9' * 5000}",
+            f"the Kafka URL's option 'linger_ms' is a number from 0 to 900000, not '{'9' * 57}...'.",
+        ),
         ("kafka://h/t?linger_ms=5ms", "the Kafka URL's option 'linger_ms' is a number from 0 to 900000, not '5ms'."),
         ("kafka://h/t?acks=2", "the Kafka URL's option 'acks' is all, 1 or 0, not '2'."),
         ("kafka://h/t?idempotence=yes", "the Kafka URL's option 'idempotence' is true or false, not 'yes'."),
@@ -170,6 +175,19 @@ def test_the_url_wins_over_the_file_and_the_file_over_defaults(url: KafkaUrl, fi
 def test_fewer_acks_need_a_word_about_idempotence() -> None:
     with pytest.raises(OptionError, match=r"^acks=1 cannot be idempotent: add idempotence=false, or leave acks out\.$"):
         client_settings(KafkaUrl("h:1", acks="1"), {})
+
+
+@each(
+    [
+        (KafkaUrl("h:1", linger_ms=900_000), {}, "linger_ms=900000 is not below the 300000 ms"),
+        (KafkaUrl("h:1", timeout_secs=0.05), {}, "linger_ms=50 is not below the 50 ms"),
+        (KafkaUrl("h:1"), {"linger.ms": "9", "message.timeout.ms": "9"}, "linger_ms=9 is not below the 9 ms"),
+        (KafkaUrl("h:1", linger_ms=900_000), {"message.timeout.ms": "0"}, None),  # no limit
+    ]
+)
+def test_messages_do_not_linger_beyond_their_timeout(url: KafkaUrl, file: dict[str, str], refused: str | None) -> None:
+    with pytest.raises(OptionError, match=refused) if refused else nullcontext():
+        client_settings(url, file)
 
 
 def test_a_missing_properties_file_is_named() -> None:

@@ -36,6 +36,8 @@ def test_secrets_in_the_wrong_place_are_not_repeated() -> None:
         "amqp://bob:hush/hush@h/v",
         "amqp://bob:hush@h/v?password_env=hush",
         "amqp://bob:hu?sh@hush",
+        "amqp://bob:12?hush@h/v",
+        "amqp://bob:12?a&hush=1@h/v",
         "kafka://bob:hush/hush@h/t",
         "kafka://bob:hush@h/t",
         "rocketmq://h/t?access_key=a&secret_key_env=hush",

@@ -37,13 +37,14 @@ class Account:
         """Begins to watch a sink; call it before the first message is sent."""
         if self._about.record is not None or self._address is not None:
             sink.ledger.latencies = self._latencies
+        recorder = Recorder(sink, self._latencies, digests=self._about.record is not None)
+        if resumed is not None:  # a later part may be asked for the record of the whole run
+            resumed.part = recorder.part
+            if not resumed.begins:
+                recorder.resumed_from = resumed.start
+                recorder.earlier = resumed.before.parts
         if self._about.record is not None:
-            self._recorder = Recorder(sink, self._latencies)
-            if resumed is not None:
-                resumed.part = self._recorder.part
-                if not resumed.begins:
-                    self._recorder.resumed_from = resumed.start
-                    self._recorder.earlier = resumed.before.parts
+            self._recorder = recorder
 
     def serving(self, run: Run) -> AbstractContextManager[object]:
         """Answers Prometheus while the run lasts. Raises SinkError for a port that is taken."""

@@ -54,13 +54,13 @@ class Latencies:
 
 
 class Recorder:
-    """Watches a sink: computes a digest of each partition.
+    """Watches a sink: its counts, and with `digests` a digest of each partition.
 
     A digest is the SHA-256 of the partition's values, each followed by a newline: that of the file that `file:DIR`
     would write.
     """
 
-    def __init__(self, sink: Sink, latencies: Latencies) -> None:
+    def __init__(self, sink: Sink, latencies: Latencies, *, digests: bool = True) -> None:
         """A resumed run sets `resumed_from`, the first order key that may be missing, and `earlier`, the records of the
         run's earlier parts."""
         self._sink = sink
@@ -68,7 +68,8 @@ class Recorder:
         self.earlier: Sequence[dict[str, Any]] = ()
         self._digests: dict[Place, Any] = {}
         self._latencies = latencies
-        sink.watch = self._add
+        if digests:
+            sink.watch = self._add
 
     def _add(self, batch: MessageBatch, parcels: Sequence[Parcel]) -> None:
         for parcel in parcels:
@@ -111,7 +112,7 @@ class Recorder:
     def _partitions(self) -> list[dict[str, Any]]:
         digests = self.digests()
         return [
-            {**partition(progress), "sha256": digests[progress.topic, progress.partition]}
+            {**partition(progress), "sha256": digests.get((progress.topic, progress.partition))}
             for progress in self._sink.ledger.progress()
         ]
 

@@ -65,6 +65,9 @@ DEFAULTS: Final[Mapping[str, str]] = {
     # request that was on its way then may wait for the forgotten one without end, and a transaction with it (seen).
     "metadata.recovery.strategy": "none",
 }
+# librdkafka's longest `linger.ms`, and its default of `message.timeout.ms`.
+LONGEST_LINGER_MS: Final = 900_000
+DEFAULT_TIMEOUT_MS: Final = "300000"
 # Other names for settings above: the file's spelling must not escape the order of precedence.
 ALIASES: Final[Mapping[str, str]] = {
     "metadata.broker.list": "bootstrap.servers",
@@ -72,6 +75,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "queue.buffering.max.ms": "linger.ms",
     "compression.codec": "compression.type",
     "max.in.flight": "max.in.flight.requests.per.connection",
+    "delivery.timeout.ms": "message.timeout.ms",
 }
 # Values of a properties file that may appear in an error: librdkafka uses the words itself.
 OPEN_WORDS: Final = {"", "true", "false", "all", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "PLAIN"}
@@ -94,7 +98,7 @@ OPTIONS: Final[Options] = {
     "acks": one_of("all", "1", "0"),
     "idempotence": flag,
     # the ranges of librdkafka's settings
-    "linger_ms": whole_number(0, 900_000),
+    "linger_ms": whole_number(0, LONGEST_LINGER_MS),
     "batch_bytes": whole_number(1, 2_147_483_647),
     "max_message_bytes": whole_number(1000, 1_000_000_000),
     "properties": path,
@@ -225,6 +229,12 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
         settings["transaction.timeout.ms"] = str(min(max(wait_ms + 10_000, 60_000), 900_000))
     if url.timeout_secs is not None:
         settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))
+    wait, linger = settings.get("message.timeout.ms", DEFAULT_TIMEOUT_MS), settings["linger.ms"]
+    if wait.isdecimal() and linger.isdecimal() and 0 < int(wait) <= int(linger) <= LONGEST_LINGER_MS:
+        raise OptionError(
+            f"linger_ms={linger} is not below the {wait} ms that a message may take: lower linger_ms, or raise"
+            " timeout_secs in the URL."
+        )
     largest = settings["message.max.bytes"]
     if "queue.buffering.max.kbytes" not in file and largest.isdecimal():  # what is no number librdkafka refuses
         # a message that has no room in an empty queue would wait for it until the run's time is over

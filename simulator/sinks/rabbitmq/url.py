@@ -77,9 +77,10 @@ OPTIONS: Final[Options] = {
     "heartbeat_secs": whole_number(0, 65535),
     "timeout_secs": seconds,
 }
-# Options that a resumed run may change, since they decide neither a byte nor a place.
+# Options that a resumed run may change, since they decide neither a byte nor a place: `partitions` decides the names of
+# queues.
 MAY_CHANGE: Final = {
-    *("partitions", "window", "password_env", "password_file", "ca", "cert", "key", "heartbeat_secs", "timeout_secs"),
+    *("window", "password_env", "password_file", "ca", "cert", "key", "heartbeat_secs", "timeout_secs"),
 }
 
 
