@@ -75,6 +75,8 @@ def _shown(value: str | None) -> str:
 
 def read(file: Path) -> Bookmark | None:
     """The bookmark in a file; None if the file does not exist. Raises UsageError, also for a damaged file."""
+    if file.exists() and not file.is_file():  # a device may have no end
+        raise UsageError(f"--resume {file}: it is no regular file; name another one.")
     try:
         facts = dict(orjson.loads(file.read_bytes()))
         if facts["version"] != VERSION:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import unquote
@@ -102,9 +102,16 @@ class Target:
             raise UsageError(f"--resume: a run to {self} cannot be resumed; write to file:DIR or a broker's URL.")
 
     def deciding(self) -> dict[str, str]:
-        """Values that decide where messages go and how, by name: the place, and the options that must not change."""
-        kept = {name: text for name, text in self.options.items() if name not in self.transport.may_change}
-        return {
-            "destination": str(self).partition("?")[0],
-            **{f"the URL's option {name}": text for name, text in kept.items()},
-        }
+        """Values that decide where messages go and how, by name: the place, and the options that must not change. A
+        default is the same whether it is written or not."""
+        written = self.options
+        deciding = {"destination": str(self).partition("?")[0]}
+        for name in {**self.transport.options, **written}:
+            if name in self.transport.may_change:
+                continue
+            value = written.get(name)
+            if is_dataclass(self.place):
+                value = getattr(self.place, name.replace("-", "_"), value)
+            if value is not None:
+                deciding[f"the URL's option {name}"] = str(value).lower() if isinstance(value, bool) else str(value)
+        return deciding

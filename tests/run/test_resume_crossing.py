@@ -66,7 +66,12 @@ def test_the_identity_of_a_destination() -> None:
     assert first == identity("amqp://h/v?exchange=a&queue=q&timeout_secs=2")
     for other in ("exchange=b&queue=q", "exchange=a&queue=r", "exchange=a", "exchange=a&queue=q&routing_key=k"):
         assert first != identity(f"amqp://h/v?{other}")
-    assert identity("kafka://h/t") != identity("kafka://h/t?exactly-once=true")
+    transactions = identity("kafka://h/t?exactly-once=true")
+    assert identity("kafka://h/t") != transactions != identity("kafka://h/t?exactly-once=true&transactional-id=a")
+    # what is written in two ways is one
+    assert transactions == identity("kafka://h/t?transactional-id=cdcsim-t&exactly-once=true")
+    assert identity("kafka://h/t?exactly-once=false") == identity("kafka://h/t")
+    assert identity("amqp://h/v?queue=q.{table}&mandatory=true") == identity("amqp://h/v?queue=q.{topic}&topic={table}")
     assert identity("kafka://h/t?compression=lz4") == identity("kafka://h/t")
 
 
@@ -119,6 +124,14 @@ def test_no_file_is_touched_that_the_run_did_not_write(command: Command, tmp_pat
         done = command(*run, "5000", status=1)
         assert f"{foreign} is already there, and the run that is resumed did not write it" in done.err
     assert (folder / foreign).read_text() == "not ours\n"
+
+
+def test_a_resume_file_is_a_regular_file(command: Command, tmp_path: Path) -> None:
+    """Reading some devices never ends."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = command("run", "crud", "-f", "canal-json", "--to", f"file:{tmp_path / 'm'}", "--resume", pipe, status=2)
+    assert done.err == f"cdcsim: --resume {pipe}: it is no regular file; name another one.\n"
 
 
 def test_two_runs_do_not_share_a_resume_file(command: Command, tmp_path: Path) -> None:
