@@ -311,7 +311,9 @@ class Comparer:
             )
 
     def wrong_keys(self, wanted: Side, came: Side) -> dict[WrongRow, Hashes]:
-        """Keys of the wrong rows by kind."""
+        """Keys of the wrong rows by kind; no kinds if all rows are right, which needs no join."""
+        if _are_equal(wanted, came):
+            return {}
         return _joined(wanted, came) if self.key else _counted(wanted.rows, came.rows)
 
     @property
@@ -340,7 +342,7 @@ class Comparer:
         )
         chosen: dict[WrongRow, list[int]] = {}
         wrong_keys = self.wrong_keys(wanted, came)
-        self._wrong, self._wanted = np.concatenate([*wrong_keys.values()]), wanted.keys
+        self._wrong, self._wanted = np.concatenate([wanted.keys[:0], *wrong_keys.values()]), wanted.keys
         for wrong, keys in wrong_keys.items():
             if known:
                 keys = keys[~np.isin(keys, np.array(list(known), dtype=np.uint64))]
@@ -447,7 +449,19 @@ def _side(parts: Iterator[tuple[Hashes, Hashes]]) -> Side:
     for key, row in parts:
         keys.append(key)
         rows.append(row)
-    return Side(np.concatenate(keys), np.concatenate(rows))
+    all_keys = np.concatenate(keys)
+    keys.clear()  # half of the memory is free before the other half is copied
+    return Side(all_keys, np.concatenate(rows))
+
+
+def _are_equal(wanted: Side, came: Side) -> bool:
+    """Whether both sides have the same rows, in any order."""
+    if wanted.digest != came.digest:
+        return False
+    pairs, other = wanted.pairs, came.pairs
+    pairs.sort()
+    other.sort()
+    return bool(np.array_equal(pairs, other))
 
 
 def _joined(wanted: Side, came: Side) -> dict[WrongRow, Hashes]:
