@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulator.library import Simulation, messages, publish, simulate, verify, verify_tables
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
     from simulator.options import PublishOptions, RunOptions, ScenarioOptions
-    from simulator.run.pipeline import Summary
+    from simulator.run.summary import Summary
     from simulator.sinks.memory import MemorySink
     from simulator.sinks.sink import Sink
     from simulator.truth.decoders import decode
@@ -41,7 +41,7 @@ _NAMES = {
     "simulator.library": ("Simulation", "messages", "publish", "simulate", "verify", "verify_tables"),
     "simulator.model": ("Column", "Kind", "Message", "OrderKey", "RowChange", "Table"),
     "simulator.options": ("PublishOptions", "RunOptions", "ScenarioOptions"),
-    "simulator.run.pipeline": ("Summary",),
+    "simulator.run.summary": ("Summary",),
     "simulator.sinks.memory": ("MemorySink",),
     "simulator.sinks.sink": ("Sink",),
     "simulator.truth.decoders": ("decode",),

@@ -18,10 +18,11 @@ from simulator.errors import UsageError
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
 from simulator.options import PublishOptions, RunOptions, ScenarioOptions, about_of, of, subject_of, takes
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, changes_of, job_of
-from simulator.run.pipeline import Run, Summary
+from simulator.run.pipeline import Run
 from simulator.run.plan import Plan
 from simulator.run.request import Sending, Span, check_texts, check_whole
 from simulator.run.session import check_contents, contents_of, limits_of, open_session
+from simulator.run.summary import Summary
 from simulator.sinks import broker_of, parse_target
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source

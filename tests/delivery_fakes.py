@@ -19,9 +19,9 @@ from simulator.errors import SimulatorError, UsageError
 from simulator.model import OrderKey
 from simulator.native.program import ARROW
 from simulator.run import bookmark
-from simulator.run.pipeline import Summary
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
+from simulator.run.summary import Summary
 from simulator.sinks.files import FolderSink
 from simulator.sinks.framing import Lines
 from simulator.sinks.ledger import Parcel, Place

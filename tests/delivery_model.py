@@ -38,11 +38,12 @@ from simulator.model import OrderKey
 from simulator.run import bookmark
 from simulator.run.job import Job, open_job
 from simulator.run.pacing import parse_pace
-from simulator.run.pipeline import Run, Summary
+from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
 from simulator.run.render import Renderer
 from simulator.run.resume import Resumed, rest
 from simulator.run.session import identity
+from simulator.run.summary import Summary
 from simulator.sinks.ledger import Parcel, Place
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Target

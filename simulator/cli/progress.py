@@ -17,9 +17,10 @@ from simulator.sinks.url import public
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
-    from simulator.run.pipeline import Run, Summary
+    from simulator.run.pipeline import Run
     from simulator.run.plan import Limits
     from simulator.run.session import Outcome, Session
+    from simulator.run.summary import Summary
     from simulator.sinks.sink import Sink
     from simulator.stream.engine.block import Stream
 

@@ -7,9 +7,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -23,7 +22,8 @@ from simulator.run.plan import Plan
 from simulator.run.processes.workers import WorkerEnded
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
-from simulator.sinks.ledger import Ints, Place, Seconds
+from simulator.run.summary import Summary
+from simulator.sinks.ledger import Ints, Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block, SnapshotBlock, TurnBlock
 
@@ -36,63 +36,6 @@ TICK_SECONDS = 0.01
 NOTE_SECONDS = 0.1
 # Seconds to wait for a stuck sink after a second Ctrl-C.
 ABANDON_SECONDS = 2.0
-# Maximum faults that a summary and a record list; further ones are only counted.
-MOST_OCCURRENCES = 100_000
-
-
-@dataclass
-class Summary:
-    """Results of a run. `changes` counts the row changes of the turns from `first_turn` up to `next_turn`, before
-    splitting; `messages` counts the messages sent for them; `delivered` and `failed` are the sink's counts of these.
-    The rates are row changes, messages or bytes a second (`rate_unit`): the average that the pace asked for, and the
-    reached one. `repeated` counts messages that were sent again, in all parts of a resumed run, since an ended part or
-    a broken connection left open whether they had arrived; `repeated_in` has them by topic and partition. `ddl` counts
-    the statements that occurred, `ddl_not_sent` those of them that the product did not send. `faults` counts those that
-    occurred by name, `occurrences` has each of them."""
-
-    first_turn: int = 0
-    next_turn: int = 0
-    changes: int = 0
-    snapshot_rows: int = 0
-    ddl: int = 0
-    ddl_not_sent: int = 0
-    heartbeats: int = 0
-    messages: int = 0
-    delivered: int = 0
-    failed: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    rate_unit: Unit = "changes"
-    rate_wanted: float = 0.0
-    rate_reached: float = 0.0
-    repeated: int = 0
-    repeated_in: list[dict[str, Any]] = field(default_factory=list)
-    interrupted: bool = False
-    topics: dict[str, int] = field(default_factory=dict)
-    faults: dict[str, int] = field(default_factory=dict)
-    occurrences: list[dict[str, Any]] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All members; a run without faults has none about them."""
-        members = asdict(self)
-        if not self.faults:
-            del members["faults"], members["occurrences"]
-        return members
-
-    def add_faults(self, counts: Mapping[str, int], occurrences: Sequence[dict[str, Any]]) -> None:
-        """Counts faults that occurred; the first `MOST_OCCURRENCES` are kept."""
-        for name, count in counts.items():
-            self.faults[name] = self.faults.get(name, 0) + count
-        self.occurrences += occurrences[: MOST_OCCURRENCES - len(self.occurrences)]
-
-    def count_repeated(self, counts: Counter[Place]) -> None:
-        """Sets the counts of messages that were sent again."""
-        self.repeated = counts.total()
-        self.repeated_in = [
-            {"topic": topic, "partition": partition, "messages": count}
-            for (topic, partition), count in sorted(counts.items())
-            if count
-        ]
 
 
 class Stage(Generic[T]):

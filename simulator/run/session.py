@@ -16,12 +16,13 @@ from typing import Any
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job, job_of
 from simulator.run.pacing import Pace, StalledPace, parse_duration, parse_pace
-from simulator.run.pipeline import Run, Summary
+from simulator.run.pipeline import Run
 from simulator.run.plan import Limits, Plan
 from simulator.run.processes.workers import Workers, default_workers
 from simulator.run.report.account import Account, facts_of, write
 from simulator.run.request import About, Sending, Span, Subject
 from simulator.run.resume import Resumed, rest
+from simulator.run.summary import Summary
 from simulator.sinks import parse_target
 from simulator.sinks.sink import Sink
 from simulator.sinks.target import Contents, Target

@@ -37,9 +37,9 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "postgresql": ("simulator.sources.postgresql.source:PostgresqlSource", "PostgreSQL", ("16", "14", "12")),
     "sqlserver": ("simulator.sources.sqlserver.source:SqlserverSource", "SQL Server", ("2022", "2019", "2016")),
 }
-# Systems that take the types and the SQL of another.
+# Systems that accept the types and the SQL of another.
 SPEAKS: Final[Mapping[str, str]] = {"oceanbase-mysql": "mysql"}
-# What Huawei Cloud calls them: its products that are such a system to whoever reads their log.
+# Huawei Cloud's names of products whose log is that of another system.
 VENDORS: Final[Mapping[str, str]] = {"dds": "mongodb", "gaussdb-mysql": "mysql", "taurusdb": "mysql"}
 # The source of a scenario or SQL script that names none.
 DEFAULT: Final = "mysql"
@@ -47,7 +47,7 @@ _CLASSES: Final = {id: where for id, (where, _, _) in SOURCES.items()}
 
 
 def listed() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Title and versions of every source, sorted; only sources that others installed are imported for it."""
+    """Title and versions of every source, sorted; only plug-in sources are imported."""
     facts = {id: (title, versions) for id, (_, title, versions) in SOURCES.items()}
     for id in registry.names("source", _CLASSES).keys() - facts.keys():
         cls: type[Source] = registry.load("source", _CLASSES, id)
@@ -57,8 +57,9 @@ def listed() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 @cache
 def find(text: str) -> Source:
-    """`find("mysql")`, `find("mysql-5.7")`, `find("taurusdb")`. Raises UnknownName, or UsageError for a version that
-    there is not."""
+    """`find("mysql")`, `find("mysql-5.7")`, `find("taurusdb")`. Raises UnknownName, or UsageError for an unknown
+    version.
+    """
     text = VENDORS.get(text, text)
     names = SOURCES if _id(text, SOURCES) else registry.names("source", _CLASSES)
     id = _id(text, names)
@@ -73,5 +74,5 @@ def find(text: str) -> Source:
 
 
 def _id(text: str, ids: Mapping[str, object]) -> str:
-    """The id that a text begins with; ids may hold a dash themselves: the longest one that fits."""
+    """The longest id that a text begins with; ids may contain a dash."""
     return max((id for id in ids if text == id or text.startswith(f"{id}-")), key=len, default="")

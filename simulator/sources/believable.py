@@ -21,7 +21,7 @@ DOCUMENTS: Final[Drawn] = (
         "active": "true",
     },
 )
-# System-specific types take their boundary values in turn.
+# Columns of system-specific types hold their boundary values in turn.
 BOUNDARY: Final[Drawn] = ("boundary", True)
 
 _BY_FAMILY: Final = {
@@ -36,9 +36,9 @@ _BY_FAMILY: Final = {
     "json": DOCUMENTS,
 }
 
-# Most whole numbers of real tables are small: (greatest value of the type, of the column).
+# Most integers of real tables are small: (maximum of the type, maximum of the column).
 _SMALL: Final = ((255, 100), (65_535, 10_000), (16_777_215, 1_000_000))
-# Maximal digits of generated numbers.
+# Maximum digits of generated numbers.
 _DIGITS: Final = 18
 
 
@@ -77,7 +77,7 @@ def decimals(precision: int, scale: int) -> Drawn:
 
 
 def bits(count: int) -> Drawn:
-    """Any of the lower bits, of 62 at most, which is what a range draws."""
+    """Random bits, at most 62, since a range draws no more."""
     return up_to(str((1 << min(count, 62)) - 1))
 
 

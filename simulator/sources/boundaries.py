@@ -25,7 +25,7 @@ def full(length: int) -> str:
 
 
 def integers(bounds: tuple[int, int], edges: Iterable[str]) -> list[str]:
-    """The ends of a type, the numbers about zero, and those of the edges that it holds.
+    """Both ends of a type, the numbers around zero, and those of `edges` that fit.
 
     >>> integers((-128, 127), ["127", "128"])
     ['-128', '-1', '0', '1', '127']
@@ -35,7 +35,7 @@ def integers(bounds: tuple[int, int], edges: Iterable[str]) -> list[str]:
 
 
 def fixed_point(precision: int, scale: int) -> tuple[str, str]:
-    """The least number above zero and the greatest, of a scale of 0 to the precision.
+    """The smallest positive number and the largest one, for a scale of 0 to the precision.
 
     >>> fixed_point(5, 2), fixed_point(2, 2), fixed_point(3, 0)
     (('0.01', '999.99'), ('0.01', '0.99'), ('1', '999'))
@@ -46,7 +46,7 @@ def fixed_point(precision: int, scale: int) -> tuple[str, str]:
 
 
 def fractions(digits: int) -> list[str]:
-    """Fractions of a second: none, the least, half a second, the greatest.
+    """Fractions of a second: none, the smallest, one half, the largest.
 
     >>> fractions(3), fractions(0)
     (['', '.001', '.500', '.999'], [''])
@@ -55,7 +55,8 @@ def fractions(digits: int) -> list[str]:
 
 
 def times(literals: Iterable[str], fractions: list[str]) -> list[str]:
-    """Times, with each fraction for `{fraction}`, with those that are not empty for `{some}`, the last for `{last}`.
+    """Times with placeholders replaced: `{fraction}` by each fraction, `{some}` by each that is not empty, `{last}` by
+    the last.
 
     >>> times(["00:00:00", "12:34:56{some}"], ["", ".5"])
     ['00:00:00', '12:34:56.5']
@@ -74,5 +75,5 @@ def binaries(literals: Iterable[str], most: int) -> list[str]:
 
 
 def literals(values: Iterable[str], large: str | None = None) -> list[str | None]:
-    """Each value once, the large one if there is one, and null."""
+    """Each value once, the large one (if given), and null."""
     return [*dict.fromkeys(values), *([] if large is None else [large]), None]

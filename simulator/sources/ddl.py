@@ -1,4 +1,4 @@
-"""Statements as somebody types them, with the database and schema chosen before: DDL, and changes of single rows."""
+"""Statements as a user types them, with the database and schema selected: DDL, and changes of single rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
 
-# Whether every value of the first type is a value of the second, which has more; both are of one family.
+# Whether a change from the first type to the second widens it: keeps all values and allows more. Both are of one
+# family.
 Rule: TypeAlias = Callable[[ColumnType, ColumnType], bool]
 # An image of a row: literals, as `Source.format_values` writes them, by column name; None is null.
 Literals: TypeAlias = Mapping[str, str | None]
@@ -19,12 +20,12 @@ def wider_bounds(old: tuple[int, int], new: tuple[int, int]) -> bool:
 
 
 def wider_decimal(old: tuple[int, int], new: tuple[int, int]) -> bool:
-    """Precision and scale: no fewer digits behind the point, and no fewer before it."""
+    """Whether (precision, scale) keep all digits before and after the decimal point."""
     return new[1] >= old[1] and new[0] - new[1] >= old[0] - old[1] and old != new
 
 
 def more_labels(old: ColumnType, new: ColumnType) -> bool:
-    """Labels are only put behind the others: the old ones keep their numbers."""
+    """Whether labels are only appended: the old ones keep their numbers."""
     return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
 
 
@@ -35,12 +36,12 @@ def widens(rules: Mapping[str, Rule], family: Callable[[ColumnType], str], old: 
 
 
 class Ddl(ABC):
-    """The statements of a system. One that it does not have is "": it is not in its log, and takes no transaction.
+    """The statements of a system. A statement that it does not have is "": it is not logged, and takes no transaction.
 
-    `truncates` says whether there is TRUNCATE; without it a scenario's `truncate` deletes each row.
-    `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
-    that are there get its default, `retypes_columns` whether a statement that changes a column types all of it, so that
-    a default which is not typed again is gone.
+    `truncates` says whether there is TRUNCATE; without it a scenario's `truncate` deletes each row. `places_columns`: a
+    new column can be placed elsewhere than at the end; `fills_columns`: existing rows get its default;
+    `retypes_columns`: a statement that changes a column defines all of it, so that a default is lost unless it is
+    repeated.
     """
 
     truncates = True
@@ -57,7 +58,7 @@ class Ddl(ABC):
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family."""
 
     def type_definition(self, type: ColumnType) -> str:
-        """A column's type as typed, or as one would type it."""
+        """A column's type as the user typed it, or would type it."""
         return type.spelled or self.type_name(type)
 
     def takes_default(self, type: ColumnType) -> bool:
@@ -65,7 +66,7 @@ class Ddl(ABC):
         return True
 
     def default(self, text: str, type: ColumnType) -> str | None:
-        """A column's default as the server keeps it, a SQL expression; None where there are no defaults."""
+        """A column's default as the server keeps it, a SQL expression; None if the system has no defaults."""
         return None
 
     def create_database(self, database: str) -> str:
@@ -113,14 +114,14 @@ class SqlDdl(Ddl):
     """DDL common to the systems with SQL. A subclass defines names, types and literals, and overrides what its system
     writes differently.
 
-    `schema` is that of tables that name none; the names of tables in others have theirs before them.
+    `schema` is the default one; names of tables in other schemas are qualified.
     """
 
     schema = ""
 
     @abstractmethod
     def name(self, text: str) -> str:
-        """An identifier, in quotes where it needs them."""
+        """An identifier, quoted if necessary."""
 
     @abstractmethod
     def literal(self, text: str, type: ColumnType) -> str:
@@ -197,7 +198,9 @@ class SqlDdl(Ddl):
         return f"DROP INDEX {self.in_schema(table.id.schema, index)}"
 
     def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
-        """`UPDATE orders SET paid = 1 WHERE id = 7`: what changes, and the key, or all columns without one."""
+        """`UPDATE orders SET paid = 1 WHERE id = 7`: changed columns; the condition has the key, or all columns without
+        one.
+        """
         name = self.table(table.id)
         if before is None:
             assert after is not None

@@ -1,4 +1,4 @@
-"""JSON documents as trees of Python values, written in a system's spelling."""
+"""Writing of JSON documents, given as trees of Python values, in a system's spelling."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def write(
     colon: str = ": ",
     order: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> str:
-    """A tree as text: `leaf` writes what is neither an object nor an array, `key` a name with its quotes (default:
-    `quoted`); `order` puts the names of an object in order."""
+    """A tree as text. `leaf` writes values other than objects and arrays, `key` a name with its quotes (default:
+    `quoted`); `order` sorts the names of an object.
+    """
     key = key or quoted
 
     def text(value: Any) -> str:
@@ -31,7 +32,7 @@ def write(
 
 
 def quoted(text: str) -> str:
-    """A JSON string with as few escapes as JSON wants."""
+    """A JSON string with only the escapes that JSON requires."""
     return json.dumps(text, ensure_ascii=False)
 
 

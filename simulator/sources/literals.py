@@ -22,7 +22,7 @@ def carried(values: Sequence[Any], carrier: pa.DataType) -> pa.Array:
     if pa.types.is_temporal(storage := storage_type(carrier)):
         return pa.array(values, type=pa.int32() if storage == pa.date32() else pa.int64()).view(carrier)
     if carrier == pa.float32():
-        # through NumPy, so that a value is rounded once
+        # through NumPy, so that values are rounded only once
         nulls = np.array([value is None for value in values], dtype=bool)
         with np.errstate(over="ignore"):
             doubles = np.array([0.0 if value is None else value for value in values], dtype=np.float64)
@@ -47,7 +47,7 @@ def integer(text: str, bounds: tuple[int, int], type_name: str) -> int:
 
 
 def exact(text: str) -> Decimal:
-    """A finite number, as it is written."""
+    """Parses a finite number exactly."""
     try:
         value = Decimal(text.strip())
         if not value.is_finite() or "_" in text:
@@ -74,13 +74,13 @@ def decimal(text: str, precision: int, scale: int, type_text: str) -> Decimal:
 
 
 def plain(value: Decimal) -> str:
-    """Without an exponent and without needless zeros: `12.5`, `100`."""
+    """The number without exponent and trailing zeros: `12.5`, `100`."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def finite_float(text: str) -> float:
-    """A floating point number; a text that is too great for one becomes infinity."""
+    """A floating point number; infinity for numbers that are too large."""
     word = text.strip()
     try:
         value = float(word)
@@ -110,7 +110,7 @@ def day(text: str, year: int, month: int, day: int) -> int:
 
 
 def seconds(text: str, hour: str | None, minute: str | None, second: str | None) -> int:
-    """Seconds since midnight; what is not written is 0."""
+    """Seconds since midnight; missing parts are 0."""
     hours, minutes, whole_seconds = int(hour or 0), int(minute or 0), int(second or 0)
     if hours > 23 or minutes > 59 or whole_seconds > 59:
         raise ValueError(f"{short(text)} has no such time of day")

@@ -19,19 +19,19 @@ from simulator.batch import Envelope, Ints
 from simulator.model import Event
 from simulator.text.template import join
 
-# `Entries.seq` of what has no place among a transaction's changes: statements, heartbeats and snapshot rows.
+# `Entries.seq` of entries that are not changes of a transaction: statements, heartbeats and snapshot rows.
 BEFORE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Entries of a log: what their positions are made of, one NumPy array each.
+    """Entries of a log: the numbers from which positions are computed, one NumPy array each.
 
     `txn` is the number of the transaction and `seq` the place in it: 0 is its BEGIN, 1 to `size` are its changes, size
-    + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and stands
-    where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, or
-    goes on after a new snapshot, of no transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`,
-    as is `header`; `in_second` of a log with one position a transaction is that of its first change.
+    + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and is at
+    its begin; a heartbeat is at the begin of the next transaction; a snapshot row belongs to no transaction (`size` is
+    -1) and is where the log begins, or continues after a new snapshot. `event_ms` and `in_second` are those of
+    `Envelope`, as is `header`; `in_second` of a log with one position a transaction is that of its first change.
     """
 
     txn: Ints
@@ -84,7 +84,7 @@ class Log(ABC):
 
     @abstractmethod
     def number(self, entries: Entries) -> Ints:
-        """The positions as whole numbers, which rise along the stream."""
+        """The positions as integers, which ascend along the stream."""
 
     def position(self, entries: Entries) -> pa.Array:
         """The positions as the system prints them."""
@@ -100,8 +100,8 @@ class Log(ABC):
 
 
 def spread(seq: Ints, *, step: int, share: int) -> Ints:
-    """Places in a transaction to bytes of its share of the log: `step` bytes each in the first half, then a byte each,
-    and the last byte for all that a very long transaction has beyond.
+    """Byte offsets of changes within their transaction's share of the log: `step` bytes per change in the first half,
+    then one byte each, and the last byte for all further changes of a very long transaction.
 
     >>> spread(np.array([0, 1, 3, 4, 5, 6, 19, 20, 1000]), step=8, share=64).tolist()
     [0, 8, 24, 32, 33, 34, 47, 48, 63]

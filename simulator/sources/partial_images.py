@@ -10,7 +10,7 @@ import numpy.typing as npt
 from simulator.batch import ChangeBatch, LoggedColumns, changed_rows
 from simulator.model import UPDATE
 
-# Rows by columns.
+# Mask of rows by columns: whether an image has the column.
 Held = npt.NDArray[np.bool_]
 
 

@@ -1,4 +1,4 @@
-"""Portable types of scenarios: a name that every system has a type for, and arguments in brackets."""
+"""Portable types of scenarios: a name for which every system has a type, and arguments in brackets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.tables import CsvTable
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The numbers of arguments that a portable type takes, and the default arguments."""
+    """The permitted numbers of arguments of a portable type, and the default arguments."""
 
     counts: tuple[int, ...]
     default: tuple[str, ...] = ()
@@ -26,8 +26,7 @@ _ENUM: Final = re.compile(r"\s*enum\s*\(((?:\s*'(?:[^']|'')*'\s*,?)+)\)\s*", re.
 
 
 def parsed(text: str) -> tuple[str, tuple[str, ...]]:
-    """(name, arguments) of a portable type. Raises UsageError for a name that is not there, and for another number of
-    arguments.
+    """(name, arguments) of a portable type. Raises UsageError for an unknown name, and for a wrong number of arguments.
 
     >>> parsed("string(40)"), parsed("timestamp")
     (('string', ('40',)), ('timestamp', ('0',)))

@@ -24,14 +24,14 @@ from simulator.sources.log import Log
 from simulator.text.columns import distinct_text
 from simulator.text.timestamps import time_text
 
-# As what times are drawn whose carrier is text, by family.
+# By family: Arrow type in which times are drawn whose carrier is text.
 _DRAWN: Final[Mapping[str, pa.DataType]] = {
     "datetime": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us"),
     "zoned": pa.timestamp("us"),
     "time": pa.duration("us"),
 }
-# Kinds of arguments of a type.
+# Samples of arguments of a type, to try which it accepts.
 _ARGUMENTS: Final = ("3", "20", "10,2", "38,10", "max", "'a','b'")
 
 
@@ -122,12 +122,12 @@ class Source(ABC):
         return self.parse_type(self.portable_types[name].format(",".join(arguments)))
 
     def labels_type(self, text: str) -> ColumnType:
-        """The type for the portable `enum('a','b')`. A text that has the labels, where the system has no such type."""
+        """The type for the portable `enum('a','b')`: a text type that keeps the labels, if the system has no enum."""
         return replace(self.parse_type(text), spelled="")
 
     @property
     def corpus_types(self) -> tuple[str, ...]:
-        """Texts of every type, with several arguments where it takes some."""
+        """Texts of every type; several for a type with arguments."""
         literals: list[str] = []
         for name in self.types:
             shapes = (name, *(f"{name}({inside})" for inside in _ARGUMENTS), name.replace(" ", "(3) ", 1))
@@ -163,8 +163,9 @@ class Source(ABC):
         """The default generator and its arguments of a column whose values the scenario does not set."""
 
     def generated(self, type: ColumnType) -> pa.DataType:
-        """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text, and
-        the calendar's dates for those of MySQL."""
+        """The Arrow type in which values are drawn: the carrier, except microseconds for times whose carrier is text,
+        and calendar dates for MySQL's dates.
+        """
         arrow = self.arrow_type(type)
         return _DRAWN.get(self.family(type), arrow) if pa.types.is_string(arrow) else storage_type(arrow)
 
@@ -184,7 +185,7 @@ class Source(ABC):
         return int(10 ** (6 - min(type.length or 0, 6)))
 
     def microseconds(self, array: pa.Array) -> list[int]:
-        """Times as numbers that can be compared, whatever their carrier."""
+        """Times as comparable numbers, for any carrier."""
         if pa.types.is_string(array.type):
             return [text_us(text) for text in array.to_pylist()]
         return [int(number) for number in numbers(array)]
@@ -206,7 +207,7 @@ class Source(ABC):
     # --------------------------------------------------------------------------------------------------------- tables
 
     def identifier(self, name: str) -> str:
-        """A name as the system stores it when it is typed without quotes: in its own case."""
+        """A name as the system stores it if typed without quotes; by default unchanged."""
         return name
 
     def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
@@ -224,7 +225,7 @@ class Source(ABC):
         return id.database == self.identifier(database)
 
     def shaped(self, table: Table) -> Table:
-        """A table of a scenario as the system has it. Raises UsageError for one that it cannot have."""
+        """A table of a scenario in the system's form. Raises UsageError for a table that it cannot have."""
         return table
 
     def may_repeat(self, nulls: Sequence[bool]) -> bool:

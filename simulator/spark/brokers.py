@@ -21,8 +21,8 @@ import pyarrow as pa
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 from simulator.run.job import Job
-from simulator.run.pipeline import Summary
 from simulator.run.session import share_run
+from simulator.run.summary import Summary
 from simulator.sinks import parse_target
 from simulator.sinks.ledger import Ints, Parcel, Parts, Place
 from simulator.sinks.ledger import Progress as Sends

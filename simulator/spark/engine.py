@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from simulator.order import following
 from simulator.run.job import Job
-from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits, Plan
 from simulator.run.report import record
+from simulator.run.summary import Summary
 from simulator.sinks.ledger import Progress as Sends
 from simulator.spark.jobs import Jobs, Stopped, Tasks, cut
 from simulator.spark.session import jobs_of

@@ -21,9 +21,9 @@ from typing import Any, Final
 
 from simulator.errors import SinkError
 from simulator.run.job import Job
-from simulator.run.pipeline import Summary
 from simulator.run.report.record import Latencies, Recorder
 from simulator.run.session import contents_of, share_run
+from simulator.run.summary import Summary
 from simulator.sinks import transport
 from simulator.sinks.files import FolderSink
 from simulator.sinks.ledger import Place

@@ -11,7 +11,6 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 SECRET_BYTES: Final = 16
@@ -80,9 +79,7 @@ class Ring:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._server.close()
         self._thread.shutdown(wait=False)
         if self._neighbours.done() and self._neighbours.exception() is None:

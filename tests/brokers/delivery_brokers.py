@@ -25,10 +25,10 @@ from forks import Forks
 from waiting import patient
 
 from simulator.batch import MessageBatch
-from simulator.run.pipeline import Summary
 from simulator.run.render import Renderer
 from simulator.run.resume import Resumed
 from simulator.run.session import contents_of
+from simulator.run.summary import Summary
 from simulator.sinks import parse_target
 from simulator.sinks.ledger import Parcel, Place
 from simulator.sinks.sink import Sink

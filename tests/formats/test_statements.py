@@ -11,9 +11,9 @@ from typing import Any, Final, cast
 import pytest
 
 from simulator.run.job import Job, open_job
-from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
 from simulator.run.session import Session, local_run
+from simulator.run.summary import Summary
 from simulator.sinks.memory import MemorySink
 
 SETUP: Final = """CREATE DATABASE shop; USE shop; CREATE DATABASE other;

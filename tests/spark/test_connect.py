@@ -18,8 +18,8 @@ from runs import SCRIPT, SHOP
 
 from simulator.errors import SinkError
 from simulator.run.job import open_job
-from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
+from simulator.run.summary import Summary
 from simulator.spark.connect import Results
 
 pytestmark = pytest.mark.spark

@@ -15,8 +15,9 @@ from simulator.run.request import About
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
-    from simulator.run.pipeline import Run, Summary
+    from simulator.run.pipeline import Run
     from simulator.run.resume import Resumed
+    from simulator.run.summary import Summary
     from simulator.sinks.sink import Sink
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from simulator.sinks.rocketmq.remoting import (
     Connection,
     Refusal,
     json_of,
+    patiently,
     words,
 )
 from simulator.sinks.rocketmq.url import RocketmqUrl
@@ -56,29 +56,28 @@ class Brokers:
 
     def ask(self, address: str, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
         """The answer of a broker. Raises Refusal of a pull, too."""
-        deadline = time.monotonic() + PATIENCE_SECS
-        for attempt in itertools.count():
-            try:
-                if (connection := self._connections.get(address)) is None:
-                    connection = Connection(address, self._url.login, self._url.connect_secs)
-                    self._connections[address] = connection
-                    connection.wait_for(PATIENCE_SECS)
-                return connection.request(code, fields)
-            except Refusal as refusal:
-                if code == PULL and refusal.code not in BUSY:
-                    raise
-                reason = str(refusal)
-                if refusal.code not in BUSY:
-                    break
-            except OSError as error:
-                reason = words(error)
-                if (broken := self._connections.pop(address, None)) is not None:
-                    with suppress(OSError):
-                        broken.close()
-            if time.monotonic() > deadline:
-                break
-            time.sleep(min(1.0, WAIT_SECS * 2**attempt))
+        try:
+            return patiently(lambda: self._once(address, code, fields), PATIENCE_SECS)
+        except Refusal as refusal:
+            if code == PULL and refusal.code not in BUSY:
+                raise
+            reason = str(refusal)
+        except OSError as error:
+            reason = words(error)
         raise SinkError(f"{self._url}: reading stopped: {reason}.")
+
+    def _once(self, address: str, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
+        try:
+            if (connection := self._connections.get(address)) is None:
+                connection = Connection(address, self._url.login, self._url.connect_secs)
+                self._connections[address] = connection
+                connection.wait_for(PATIENCE_SECS)
+            return connection.request(code, fields)
+        except OSError:
+            if (broken := self._connections.pop(address, None)) is not None:
+                with suppress(OSError):
+                    broken.close()
+            raise
 
     def close(self) -> None:
         while self._connections:

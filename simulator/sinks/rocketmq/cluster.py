@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 
 from simulator.errors import SinkError
 from simulator.sinks.rocketmq.remoting import (
-    BUSY,
     CLUSTER_INFO,
     TOPIC_NOT_EXIST,
     TOPIC_ROUTE,
@@ -18,6 +17,7 @@ from simulator.sinks.rocketmq.remoting import (
     Connection,
     Refusal,
     json_of,
+    patiently,
     words,
 )
 from simulator.sinks.rocketmq.url import RocketmqUrl, check_topic
@@ -144,7 +144,7 @@ class Cluster:
             self._once(min(brokers.items())[1], UPDATE_TOPIC, fields)
 
         try:
-            self._patiently(make)
+            patiently(make, self._patience_secs)
         except Refusal as refusal:
             raise SinkError(f"topic {topic!r} at {self} cannot be made: {refusal}.") from None
         except OSError as error:
@@ -165,22 +165,14 @@ class Cluster:
         addresses = {name: broker["brokerAddrs"] for name, broker in brokers.items()}
         return {name: masters[MASTER] for name, masters in addresses.items() if MASTER in masters}
 
-    def _patiently(self, ask: Callable[[], T]) -> T:
-        """The answer, asked for again where that may help: in mid-run as long as brokers may be away. Raises OSError,
-        Refusal."""
-        deadline = time.monotonic() + (self.url.outage_secs if self._queues else TOPIC_SECS)
-        while True:
-            try:
-                return ask()
-            except (OSError, Refusal) as error:
-                lost = isinstance(error, OSError) or error.code in BUSY
-                if not lost or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.1)
+    @property
+    def _patience_secs(self) -> float:
+        """Seconds to repeat a request: in mid-run, as long as brokers may be away."""
+        return self.url.outage_secs if self._queues else TOPIC_SECS
 
     def _asked(self, ask: Callable[[], T]) -> T:
         try:
-            return self._patiently(ask)
+            return patiently(ask, self._patience_secs)
         except Refusal as refusal:
             raise SinkError(f"{self} refused a request: {refusal}.") from None
         except OSError as error:

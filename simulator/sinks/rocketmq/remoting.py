@@ -13,12 +13,15 @@ import itertools
 import re
 import socket
 import struct
-from collections.abc import Mapping
-from typing import Any, Final
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 import orjson
 
 from simulator.sinks.rocketmq.url import Login
+
+T = TypeVar("T")
 
 TOPIC_ROUTE: Final = 105
 CLUSTER_INFO: Final = 106
@@ -42,6 +45,8 @@ STORED: Final = frozenset({SUCCESS, 10, 11, 12})
 # Refusals of the moment: SYSTEM_BUSY, SERVICE_NOT_AVAILABLE.
 BUSY: Final = frozenset({2, 14})
 MOST_BYTES: Final = 64 << 20
+# Pause before the first repetition of a request; each further one doubles it, up to a second.
+PAUSE_SECS: Final = 0.05
 
 
 class Refusal(Exception):
@@ -116,6 +121,21 @@ class Connection:
     def close(self) -> None:
         self._reader.close()
         self._socket.close()
+
+
+def patiently(ask: Callable[[], T], seconds: float) -> T:
+    """The answer; repeats the request for some seconds while the server is busy or away. Raises OSError, Refusal."""
+    deadline = time.monotonic() + seconds
+    pause = PAUSE_SECS
+    while True:
+        try:
+            return ask()
+        except (OSError, Refusal) as error:
+            passes = isinstance(error, OSError) or error.code in BUSY
+            if not passes or time.monotonic() > deadline:
+                raise
+        time.sleep(pause)
+        pause = min(1.0, 2 * pause)
 
 
 def json_of(body: bytes) -> Any:

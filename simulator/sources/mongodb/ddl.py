@@ -1,10 +1,10 @@
 """MongoDB's commands in the place of DDL, and the shell's calls that change a document: collections and databases are
 dropped, collections renamed.
 
-All else has no command in a change stream: databases and collections come with their first document, fields come and go
-with documents. Those statements are empty: the application writes documents of the new shape from then on. A field that
-is added is not in the documents that are there; one that is renamed or dropped is so in all of them at once, without an
-update of each.
+All other changes have no command in a change stream: databases and collections come with their first document, fields
+come and go with documents. Those statements are empty: the application writes documents of the new shape from then on.
+Existing documents lack an added field; a renamed or dropped field changes in all of them at once, without an update of
+each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.sources.mongodb.shell import Shell, shell_string
 from simulator.sources.mongodb.types import type_text
 from simulator.sources.mongodb.values import parse_values
 
-# A name that the shell reads without quotes.
+# A name that the shell accepts without quotes.
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 
 
@@ -34,7 +34,7 @@ def _field(name: str) -> str:
 
 
 def _document(table: Table, image: Literals) -> str:
-    """The fields of an image that are there, as the shell reads them."""
+    """The existing fields of an image, in the shell's syntax."""
     columns = {column.name: column for column in table.columns}
     shell = Shell()
     members = (
@@ -46,7 +46,7 @@ def _document(table: Table, image: Literals) -> str:
 
 
 class MongodbDdl(Ddl):
-    """A collection is emptied with deleteMany({}). Documents that are there do not get a new field's default."""
+    """MongoDB's commands. deleteMany({}) empties a collection; existing documents do not get a new field's default."""
 
     truncates = False
     fills_columns = False
@@ -72,7 +72,7 @@ class MongodbDdl(Ddl):
         return _command(renameCollection=f"{database}.{table.id.name}", to=f"{database}.{to}")
 
     def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
-        """`db.orders.updateOne({_id: 7}, {$set: {paid: true}})`; a null field is one that is not there."""
+        """`db.orders.updateOne({_id: 7}, {$set: {paid: true}})`; a null is a missing field."""
         name = (
             f".{table.id.name}" if _NAME.fullmatch(table.id.name) else f".getCollection({shell_string(table.id.name)})"
         )

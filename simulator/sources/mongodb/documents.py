@@ -1,7 +1,7 @@
 """Rows as documents: a collection is a table whose columns are the documents' fields, `_id` first.
 
-A null column is a field that is not there. Three things that formats need are made here, column by column: the whole
-document, its key, and what an update sets and unsets.
+A null column is a missing field. This module makes, column by column: whole documents, their keys, and the fields that
+updates set and unset.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 def extended(column: Column, array: pa.Array) -> pa.Array:
-    """The text of values in extended JSON v2, as it travels in carriers."""
+    """The text of values in extended JSON v2, as in carriers."""
     return extended_text(array, column.type)
 
 
@@ -57,7 +57,7 @@ def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTE
             for column, array in zip(table.columns, image, strict=True)
         ]
         return _braces(_joined(members, spelling.comma, len(image[0])))
-    # the first member is always there, so that all others have a comma in front
+    # the first member always exists, so all others begin with a comma
     pieces: list[Piece] = []
     count = len(image[0])
     for column, array in zip(table.columns, image, strict=True):
@@ -86,8 +86,8 @@ def updates(
 ) -> tuple[pa.Array, pa.Array]:
     """Set and unset fields of each update, both as members joined by commas without brackets; "" for none.
 
-    Inside objects the paths are dotted (`"address.city": "Oslo"`). Where the new object cannot be made so (fields in
-    another order, names with dots or dollars), the object is set as a whole, and so are arrays. `removed` writes a path
+    Inside objects the paths are dotted (`"address.city": "Oslo"`). If that cannot make the new object (fields in
+    another order, names with dots or dollars), the object is set as a whole, as are arrays. `removed` writes a path
     that is unset: `"name"`, or `"name": true`. Set fields stand in the order of the columns.
 
     The order of fields in a document is the columns'; a field that comes back stands at its column's place again.
@@ -163,7 +163,7 @@ def _member(name: str, text: pa.Array, spelling: Spelling) -> pa.Array:
 
 
 def _joined(members: list[pa.Array], comma: str, count: int) -> pa.Array:
-    """Texts side by side, nulls left out."""
+    """Rows of texts joined by `comma`, nulls left out."""
     if not members:
         return pa.array([""] * count, pa.string())
     parts: list[Piece] = []
@@ -193,7 +193,7 @@ def _spread(text: pa.Array, rows: Ints, count: int) -> pa.Array:
 def _nested(
     name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
 ) -> tuple[pa.Array, pa.Array]:
-    """Members of set and unset for changes of an object field; null without changes."""
+    """Members of set and unset for the changes of an object field; null for unchanged rows."""
     alike, sets_of_alike = _alike(name, new, old, spelling)
     if not alike.any():
         return _differing(name, new, old, removed, spelling)
@@ -206,8 +206,9 @@ def _nested(
 
 
 def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple[npt.NDArray[np.bool_], pa.Array]:
-    """Rows in which both objects have the shape of the first one, and what sets the parts that differ there; nothing
-    is unset."""
+    """Mask of the rows in which both objects have the shape of the first one, and the members that set the differing
+    parts.
+    """
     present = new.drop_null()
     shape = shape_of(present[0].as_py(), name) if len(present) else None
     if shape is None:
@@ -229,11 +230,11 @@ def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple
 def _differing(
     name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
 ) -> tuple[pa.Array, pa.Array]:
-    """Members of set and unset, found row by row."""
+    """Members of set and unset, computed row by row."""
     sets: list[str | None] = []
     unsets: list[str | None] = []
     for after, before in zip(new.to_pylist(), old.to_pylist(), strict=True):
-        if after is None:  # unset as a whole, elsewhere
+        if after is None:  # the caller unsets the whole field
             sets.append(None)
             unsets.append(None)
             continue
@@ -284,7 +285,7 @@ def _compare(new: Any, old: Any, path: str, changed: list[tuple[str, Any]], gone
 
 
 def _expressible(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether setting and unsetting fields makes the new document: fields that come are put behind the others."""
+    """Whether setting and unsetting fields can make the new document: MongoDB appends added fields."""
     if not can_be_named(new) or not can_be_named(old):
         return False
     made = [name for name in old if name in new] + [name for name in new if name not in old]

@@ -1,9 +1,9 @@
 """BSON values as MongoDB's extended JSON v2, read into a tree and written again.
 
-The text that travels in carriers is the shortest that reads back as the same BSON: int32, double, string, bool and
-null are plain JSON; a long is plain where it does not fit 32 bits and `{"$numberLong": "7"}` else; dates from 1970 to
-9999 are `{"$date": "2024-05-01T10:00:00.000Z"}`; all else is as in the specification's canonical form. Separators are
-`, ` and `: `, fields stand in the document's order.
+Carriers hold the shortest text that reads back as the same BSON: int32, double, string, bool and null are plain JSON; a
+long is plain where it does not fit 32 bits and `{"$numberLong": "7"}` else; dates from 1970 to 9999 are `{"$date":
+"2024-05-01T10:00:00.000Z"}`; all else is as in the specification's canonical form. Separators are `, ` and `: `, fields
+stand in the document's order.
 
 A tree is made of dict, list, str, bool, None, int (int32), float (double), and the classes below. Formats write trees
 in their own spelling with `write` and a function for what is neither dict nor list.
@@ -46,7 +46,7 @@ class ObjectId:
 
 @dataclass(frozen=True, slots=True)
 class Decimal128:
-    """As MongoDB prints it: `1.10`, `1E+3`, `NaN`."""
+    """A decimal as MongoDB prints it: `1.10`, `1E+3`, `NaN`."""
 
     text: str
 
@@ -128,7 +128,7 @@ _NEEDS_CARE: Final = re.compile(r'"\$|\d{10}')
 
 
 def stored_tree(text: str) -> Value:
-    """`loads` of a text as it travels: fast where nothing in it wants care."""
+    """`loads` for texts of carriers; fast for those without wrappers and long numbers."""
     return loads(text) if _NEEDS_CARE.search(text) else orjson.loads(text)
 
 
@@ -275,7 +275,7 @@ def _object(pairs: list[tuple[str, Value]]) -> Value:
 
 
 def dumps(value: Value) -> str:
-    """A tree as the text that travels.
+    """A tree as the text of carriers.
 
     >>> dumps(loads('{"b":{"$numberLong":"7"},"a":[1,2.50,{"$date":{"$numberLong":"0"}}]}'))
     '{"b": {"$numberLong": "7"}, "a": [1, 2.5, {"$date": "1970-01-01T00:00:00.000Z"}]}'
@@ -284,7 +284,7 @@ def dumps(value: Value) -> str:
 
 
 def normalise(text: str) -> str:
-    """Extended JSON in any spelling as the text that travels. Raises ValueError."""
+    """Extended JSON in any spelling as the text of carriers. Raises ValueError."""
     return dumps(loads(text))
 
 

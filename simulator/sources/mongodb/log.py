@@ -13,7 +13,7 @@ from simulator.model import SECOND_NUMBERS
 from simulator.sources.log import Entries, Log
 from simulator.text.template import join
 
-# The logical session that writes all transactions, and the digest of its user: no one, without authentication.
+# The logical session that writes all transactions, and the digest of its user (zeros: no authentication).
 SESSION: Final = UUID("6c1f3f5e-2f2b-4d0c-9a51-7d0f4b8e2a10")
 USER: Final = sha256(b"").digest()
 

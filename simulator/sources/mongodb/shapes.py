@@ -1,7 +1,7 @@
-"""Objects of one shape taken apart column by column: a shape is what documents have in common but for their leaves.
+"""Columnar comparison of documents with a common shape, which is their text without the leaves.
 
-Generated documents of a field mostly have one shape. Where two texts have it, what differs between them is the leaves'
-texts, since the text that travels is the shortest of its value; nothing is read row by row.
+Generated documents of a field mostly have one shape. Texts with the same shape differ in the leaves' texts only, since
+a carrier holds the shortest text of a value; so no document is parsed row by row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simulator.model import Column, ColumnType
 from simulator.sources.json_tree import quoted
 from simulator.sources.mongodb import json as bson
 
-# The texts of leaves that look the same in each row of their type: no escapes, no wrappers, no exponents.
+# Patterns of leaves' texts by type, without escapes, wrappers and exponents.
 _LEAVES: Final = {str: r'"[^"\\]*"', int: r"-?\d{1,9}", float: r"-?\d{1,7}\.\d{1,8}"}
 _TYPES: Final = {str: "string", int: "int", float: "double", list: "array", dict: "object"}
 _CARRIERS: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), list: pa.string(), dict: pa.string()}
@@ -26,7 +26,9 @@ _CARRIERS: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), list
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A value that an update sets as a whole: a leaf, an array, or an object whose fields no path can name."""
+    """A part of a document that an update sets as a whole: a leaf, an array, or an object whose fields no path can
+    name.
+    """
 
     path: str
     kind: type
@@ -36,7 +38,7 @@ class Part:
         return Column(self.path, ColumnType(_TYPES[self.kind]))
 
     def values(self, texts: pa.Array) -> pa.Array:
-        """The carriers of some of its texts."""
+        """Carriers of this part's texts."""
         return (pc.utf8_slice_codeunits(texts, 1, -1) if self.kind is str else texts).cast(_CARRIERS[self.kind])
 
 
@@ -48,12 +50,12 @@ class Shape:
     parts: tuple[Part, ...]
 
     def texts(self, documents: pa.Array) -> pa.StructArray:
-        """The texts of the parts of each document; null where it has another shape."""
+        """The texts of the parts of each document; null for documents of another shape."""
         return pc.extract_regex(documents, self.pattern)
 
 
 def shape_of(text: str, path: str) -> Shape | None:
-    """The shape of an object at a path; None if it holds what is written in more than one way."""
+    """The shape of an object at a path; None if it has values with several spellings."""
     parts: list[Part] = []
     try:
         pattern = "".join(_pattern(bson.stored_tree(text), path, parts))

@@ -47,7 +47,7 @@ from simulator.text.template import constant, join
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _EASY: Final = r"^[ !#-\[\]-~]*$"
 _is_easy: Final = re.compile(r"[ !#-\[\]-~]*").fullmatch
-# Those that JSON escapes in no style.
+# Texts without characters that any style of JSON escapes.
 _EASY_INSIDE: Final = r"^[ !#-%(-;?-\[\]-~]*$"
 # In extended JSON: a long of up to nine digits; and what the shell may write otherwise, or what may look like that.
 _SMALL_LONG: Final = r'\{"\$numberLong": "(-?\d{1,9})"\}'
@@ -123,7 +123,7 @@ def shell_binary(subtype: int, data: bytes) -> str:
 
 
 def shell_timestamp(seconds: int, ordinal: int) -> str:
-    """Java has no 32 bits without a sign.
+    """A timestamp as the driver prints it: Java has no unsigned 32-bit integers.
 
     >>> shell_timestamp(1684344064, 1), shell_timestamp(4294967295, 0)
     ('Timestamp(1684344064, 1)', 'Timestamp(-1, 0)')
@@ -179,7 +179,7 @@ def shell(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Shell:
-    """The shell's text as it is, or with the escapes of a JSON string that holds it, without that one's quotes."""
+    """Writer of the shell's text: plain, or escaped for use within a JSON string."""
 
     style: Style | None = None
 
@@ -198,7 +198,7 @@ class Shell:
         return self.escaped(shell_leaf(value))
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
-        """A field's values; nulls, which are fields that are not there, stay null."""
+        """The text of a field's values; nulls (missing fields) stay null."""
         type, mark = column.type, self.mark
         if pa.types.is_dictionary(array.type):
             return self.text(column, array.dictionary).take(array.indices)
@@ -240,7 +240,7 @@ class Shell:
         return pc.if_else(small, plain, join([f"NumberLong({mark}", text, f"{mark})"], count))
 
     def _strings(self, array: pa.Array) -> pa.Array:
-        """Most texts need no escape, and those that do are made one by one."""
+        """Strings; those that need escapes are written one by one."""
         easy = pc.match_substring_regex(array, _EASY if self.style is None else _EASY_INSIDE).fill_null(True)
         quoted = join([self.mark, array, self.mark], len(array))
         if pc.all(easy).as_py() is not False:
@@ -249,7 +249,7 @@ class Shell:
         return pc.replace_with_mask(quoted, hard, self._each(array.filter(hard), shell_string))
 
     def _documents(self, array: pa.Array) -> pa.Array:
-        """Objects and arrays travel as extended JSON, which often is the shell's text but for small longs."""
+        """Objects and arrays; their extended JSON mostly equals the shell's text, except for small longs."""
         text = pc.replace_substring_regex(array, _SMALL_LONG, r"NumberLong(\1)")
         hard = pc.match_substring_regex(text, _HARD).fill_null(False)
         if self.style is not None:
@@ -260,7 +260,7 @@ class Shell:
         return pc.replace_with_mask(text, hard, texts)
 
     def _each(self, array: pa.Array, write: Callable[[Any], str]) -> pa.Array:
-        """Values written one by one, each different one once."""
+        """Values written one by one, each distinct value once."""
         return distinct_text(array, lambda value: self.escaped(write(value)))
 
     @property
@@ -269,6 +269,6 @@ class Shell:
 
 
 def _is_ordinary(array: pa.Array) -> bool:
-    """Whether all are dates of our own calendar."""
+    """Whether all dates are in the Gregorian calendar, with years of four digits."""
     us = np.asarray(array.view(pa.int64()).fill_null(0))
     return not len(us) or bool(us.min() >= _GREGORIAN_MS * 1000 and us.max() <= _LAST_MS * 1000)

@@ -44,13 +44,13 @@ class MongodbSource(Source):
     arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
-        """A date has as many digits of a second as are asked for, up to milliseconds."""
+        """The BSON type of a portable type; a date has the requested fraction digits, up to milliseconds."""
         type = super().portable_type(name, arguments)
         digits = min(int(arguments[0]), 3) if arguments else 0
         return replace(type, length=digits) if type.name == "date" else type
 
     def labels_type(self, text: str) -> ColumnType:
-        """The labels stay with the field as all that it holds."""
+        """A string that keeps the labels, as its only values."""
         return ColumnType("string", labels=portable.labels(text))
 
     parse_values = staticmethod(values.parse_values)
@@ -67,7 +67,7 @@ class MongodbSource(Source):
     leaf_text = staticmethod(values.leaf_text)
 
     def shaped(self, table: Table) -> Table:
-        """A table of a scenario as a collection: with `_id`, which is its key, in front."""
+        """A table of a scenario as a collection: its key `_id` comes first."""
         by_name = {column.name: column for column in table.columns}
         if ID in by_name:
             if table.primary_key != (ID,):
@@ -87,9 +87,9 @@ class MongodbSource(Source):
         return replace(table, columns=(key, *other_columns), primary_key=(ID,), unique_keys=unique)
 
     def may_repeat(self, nulls: Sequence[bool]) -> bool:
-        """Never: a missing field is a value like others."""
+        """False: unique indexes treat missing fields as equal values."""
         return False
 
     def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
-        """The `_id` of a collection whose key has several columns, of the values of those."""
+        """The `_id` of a collection whose key has several columns, composed of their values."""
         return set_ids(parts)

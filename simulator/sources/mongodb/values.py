@@ -136,7 +136,7 @@ def _document(text: str, type: ColumnType) -> str:
     return bson.dumps(value)
 
 
-# The classes whose texts a type takes.
+# By type: test for values that are valid in it.
 _OTHERS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "undefined": lambda value: value is bson.Special.UNDEFINED,
     "null": lambda value: value is None,
@@ -222,7 +222,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def unit_us(type: ColumnType) -> int:
-    """Dates have milliseconds; fewer fraction digits if the portable type has fewer."""
+    """Step between values of a date, in microseconds: a millisecond, or more if the portable type has fewer digits."""
     return int(10 ** (6 - min(type.length if type.length is not None else 3, 3)))
 
 
@@ -230,7 +230,7 @@ def _ids(array: pa.Array) -> pa.Array:
     sizes = np.asarray(pc.fill_null(pc.binary_length(array), 24))
     if (sizes == 24).all():
         return array
-    if (sizes == 36).all():  # UUIDs: the digits behind those that make the same day of all
+    if (sizes == 36).all():  # UUIDs: the last digits, since the first ones would be read as times of the same day
         digits = pc.utf8_slice_codeunits(pc.replace_substring(array, "-", ""), 0, 20)
         return join([f"{ID_SECONDS:08x}"[:4], digits], len(array))
     if sizes.max() < 19 and not array.null_count and pc.all(pc.utf8_is_decimal(array)).as_py():

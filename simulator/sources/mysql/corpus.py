@@ -13,7 +13,7 @@ from simulator.tables import lists
 
 
 def corpus_types() -> tuple[str, ...]:
-    """A text of every type, with the arguments at which products change their minds."""
+    """A text of every type, with the arguments at which products change their output."""
     return _listed("types")
 
 

@@ -12,7 +12,7 @@ from simulator.sources.mysql.type_table import DEFAULT_CHARSET, TYPES, bounds, c
 from simulator.sources.mysql.types import quote, type_text
 from simulator.tables import words
 
-# Compiled on first use: sets of this size take nine milliseconds.
+# Compiled on first use: it takes nine milliseconds.
 _PLAIN_NAME: Final = r"[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*"
 _BARE_LITERAL: Final = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9A-Fa-f]+|[xX]'[0-9A-Fa-f]*'|[bB]'[01]*'"
@@ -34,14 +34,14 @@ def _float(old: ColumnType, new: ColumnType) -> bool:
 
 
 def _longer(old: ColumnType, new: ColumnType) -> bool:
-    """bit, and the fraction digits of times: the same type with a larger number."""
+    """Whether the type is the same with a larger number: for bit, and for the fraction digits of times."""
     return old.name == new.name and (new.length or 0) > (old.length or 0)
 
 
 def _texts(old: ColumnType, new: ColumnType) -> bool:
     if (old.charset or DEFAULT_CHARSET) != (new.charset or DEFAULT_CHARSET):
         return False
-    if new.name == "char":  # drops the spaces at the end, so only of its own kind
+    if new.name == "char":  # CHAR strips trailing blanks, so only a CHAR can be widened to it
         return old.name == "char" and (new.length or 0) > (old.length or 0)
     return _room(old, character_bytes(old)) < _room(new, character_bytes(new)) or (
         old.name == "char" and new.name == "varchar" and (new.length or 0) >= (old.length or 0)
@@ -49,13 +49,13 @@ def _texts(old: ColumnType, new: ColumnType) -> bool:
 
 
 def _bytes(old: ColumnType, new: ColumnType) -> bool:
-    if new.name == "binary":  # fills up with zero bytes, which makes other values
+    if new.name == "binary":  # BINARY pads with zero bytes, which changes values
         return False
     return _room(old, 1) < _room(new, 1) or (old.name == "binary" and (new.length or 0) >= (old.length or 0))
 
 
 def _room(type: ColumnType, width: int) -> int:
-    """Characters (or bytes, of width 1) that fit."""
+    """Number of characters (bytes if `width` is 1) that fit."""
     return type.length if type.length is not None else TYPES[type.name].max_bytes // width
 
 
@@ -74,7 +74,7 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 
 
 class MysqlDdl(SqlDdl):
-    """Back-quotes only where a name needs them."""
+    """MySQL's and MariaDB's DDL."""
 
     places_columns = True
     retypes_columns = True
@@ -93,7 +93,7 @@ class MysqlDdl(SqlDdl):
         """A column's type as typed, or as one would type it, with a character set that is not the default one."""
         if type.spelled:
             return type.spelled
-        if type.labels:  # as literals that a server reads back, backslashes too
+        if type.labels:  # labels as literals that a server reads back, also with backslashes
             text = f"{type.name}({','.join(map(quote, type.labels))})"
         else:
             text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
@@ -117,7 +117,7 @@ class MysqlDdl(SqlDdl):
             axes = ", 'axis-order=long-lat'" if system == "SRID=4326" else ""
             return f"ST_GeomFromText({quote(shape)}{system.replace('SRID=', ', ')}{axes})"
         if family(type) == "float" and text == "-0":
-            return "-0e0"  # a decimal has no sign of zero
+            return "-0e0"  # a decimal literal loses the sign of zero
         return text if family(type) in _BARE and _BARE_LITERAL.fullmatch(text) else quote(text)
 
     def takes_default(self, type: ColumnType) -> bool:

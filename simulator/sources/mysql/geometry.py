@@ -23,7 +23,7 @@ KINDS: Final = {
     "geometrycollection": 7,
 }
 NAMES: Final = {number: name for name, number in KINDS.items()}
-# What the parts of a kind are; polygons have rings, which are lines without a header.
+# Kind of the parts of each collection; the rings of polygons are lines without a header.
 _PARTS: Final = {4: 1, 5: 2, 6: 3}
 _TOKEN: Final = re.compile(r"\s*([A-Za-z]+|[(),;=]|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
 

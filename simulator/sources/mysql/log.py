@@ -25,14 +25,15 @@ TRANSACTION_BYTES: Final = 1 << 20
 # Offset of the first event after a file's header: in MySQL 8.0, and in 5.7.
 FIRST_OFFSET: Final = 157
 FIRST_OFFSET_57: Final = 154
-# Bytes of the events that announce a transaction, of those that announce its first row, and of a row.
+# Bytes of the events before a transaction, of those before its first row, and of a row event.
 BEGIN_BYTES: Final = 64
 FIRST_ROW_BYTES: Final = 64
 ROW_BYTES: Final = 32
-# The default server.
+# UUID of the default server.
 SERVER_UUID: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 SERVER_ID: Final = 1
-# Connections to the server, a power of two: each generated transaction is of one of them; a script is one session.
+# First number and count (a power of two) of connections; each generated transaction uses one of them. A script is one
+# session.
 FIRST_THREAD, THREADS = 1000, 16
 # Words of sql_mode by their bits.
 MODE_BITS: Final = {
@@ -65,7 +66,7 @@ class MysqlLog(Log):
         self.first_offset, self._sql_mode = first_offset, sql_mode
 
     def thread(self, entries: Entries) -> Ints:
-        """The connection of each transaction's session: the same for all that a session does."""
+        """Connection number of each transaction's session."""
         return _of_session(entries, "thread", FIRST_THREAD + (entries.txn & THREADS - 1))
 
     def sql_mode(self, entries: Entries) -> Ints:
@@ -83,7 +84,7 @@ class MysqlLog(Log):
     def file(self, entries: Entries, *, base: str = "mysql-bin") -> pa.Array:
         """The name of the log file, `mysql-bin.000001`, from a dictionary."""
         numbers = self.file_number(entries)
-        # entries of a block are in few files, one after another
+        # entries of a block are in few consecutive files
         first, last = (int(numbers.min()), int(numbers.max())) if len(numbers) else (1, 1)
         names = pa.array([f"{base}.{number:06}" for number in range(first, last + 1)], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array((numbers - first).astype(np.int32)), names)
@@ -154,7 +155,7 @@ class MariadbLog(MysqlLog):
 
 
 def _of_session(entries: Entries, name: str, generated: Ints) -> Ints:
-    """A number of each transaction's session: the server's own where it is known."""
+    """A property of each transaction's session: the server's own if known, else the generated one."""
     if entries.header is None:
         return generated
     return np.array([getattr(header, name) for header in entries.header], dtype=np.int64)

@@ -24,8 +24,9 @@ LARGE: Final = frozenset(("tinytext", "text", "mediumtext", "longtext", "tinyblo
 
 
 def as_logged(batch: ChangeBatch, image: str, *, keyless: bool = True) -> list[ChangeBatch]:
-    """The changes with what the log holds of them, those with the same columns together. `keyless`: it lacks columns of
-    tables without a key, too."""
+    """The changes with the columns in the log, one batch per set of columns. `keyless`: the setting applies to tables
+    without a key, too.
+    """
     columns = batch.table.columns
     key = list(batch.table.row_key_positions)
     if image == "full" or batch.kind not in (UPDATE, DELETE) or not (key or keyless):

@@ -22,10 +22,7 @@ from simulator.tables import CsvTable
 
 
 class MysqlSource(Source):
-    """A database is a schema.
-
-    `json_is_text`: JSON is validated text, kept as written.
-    """
+    """MySQL in one version. A database is a schema; `json_is_text`: JSON is validated text, kept as written."""
 
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
@@ -53,7 +50,7 @@ class MysqlSource(Source):
     arrow_type = staticmethod(type_table.arrow_type)
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
-        """The last value of a duplicate JSON key stays; in 5.7 the first."""
+        """Literals as carriers. Of duplicate JSON keys the last value is kept, in 5.7 the first."""
         parsed = values.parse_values(texts, type)
         if self.family(type) != "json" or (self.version != "5.7" and not self.json_is_text):
             return parsed

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 DATE: Final = "\ud800date"
 DECIMAL: Final = "\ud800decimal"
-# A string for a value of another type, and its bytes.
+# String that stands for a value of another type; the group holds its bytes.
 OPAQUE: Final = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
-# A document without a byte.
+# Text of a document of zero bytes.
 EMPTY: Final = '{"\\ud800empty": null}'
 _OPENING: Final = '{"\\ud800'
 _TYPED: Final = re.compile(r'\{"\\ud800(?:date|decimal|empty)": ("[^"]*"|[^}]*)\}')

@@ -22,7 +22,7 @@ from simulator.sources.mysql.type_table import (
     precision_scale,
 )
 
-# What a text type becomes with `character set binary` or `byte`.
+# Binary types that text types become with `character set binary` or `byte`.
 _AS_BYTES: Final = {
     "char": "binary",
     "varchar": "varbinary",
@@ -31,7 +31,7 @@ _AS_BYTES: Final = {
     "mediumtext": "mediumblob",
     "longtext": "longblob",
 }
-# TEXT(n) and BLOB(n) are the least of these that hold n characters.
+# TEXT(n) and BLOB(n) are the smallest of these types that hold n characters.
 _LOBS: Final = {
     "text": ("tinytext", "text", "mediumtext", "longtext"),
     "blob": ("tinyblob", "blob", "mediumblob", "longblob"),
@@ -285,7 +285,7 @@ def _shown_arguments(type: ColumnType, old: bool) -> str:
         if old or type.zerofill:
             length = type.length if type.length is not None else _WIDTHS[row.name][type.unsigned]
             return f"({length})"
-        # since 8.0.19 only this width is left: it means a boolean
+        # since 8.0.19 only this width is printed: it means a boolean
         return "(1)" if row.name == "tinyint" and type.length == 1 and not type.unsigned else ""
     if row.family in ("enum", "set"):
         return f"({_label_list(type.labels)})"

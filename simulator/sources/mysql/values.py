@@ -1,6 +1,6 @@
 """MySQL values: literals as a person writes them to carrier arrays, and back to the text that MySQL's client shows.
 
-Vectorised nothing: literals come from scenarios and scripts, a few at a time.
+Nothing is vectorised: literals come from scenarios and scripts, a few at a time.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def _float(text: str, type: ColumnType) -> float:
 
 
 def cut(value: float, digits: int) -> float:
-    """FLOAT(m,d), DOUBLE(m,d): the part above the floor is rounded, so -0.00001 is -9.99999999995449e-06 (captured)."""
+    """A value of FLOAT(m,d) or DOUBLE(m,d): the part above the floor is rounded, so -0.00001 is -9.99999999995449e-06
+    (captured).
+    """
     integer, power = math.floor(value), 10.0**digits
     return integer + round((value - integer) * power) / power
 

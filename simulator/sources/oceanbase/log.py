@@ -16,7 +16,7 @@ from simulator.sources.log import Entries, Log, spread, text
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.oracle.log import OracleLog
 
-# Numbers of a tenant, of its log stream, and what transactions and bytes are counted from.
+# Ids of a tenant and its log stream; first transaction id and byte offset.
 TENANT_ID: Final = 1042
 LOG_STREAM_ID: Final = 1002
 FIRST_TRANSACTION_ID: Final = 52_267_000_000

@@ -12,7 +12,7 @@ from simulator.sources.oracle.source import OracleSource
 
 
 class OceanbaseMysqlSource(MysqlSource):
-    """OceanBase in MySQL mode. In both modes the log has a change of a primary key as a delete and an insert."""
+    """OceanBase in MySQL mode. In both modes the log records a change of a primary key as a delete and an insert."""
 
     key_is_fixed = True
     type_style = "show_create_57"

@@ -13,7 +13,7 @@ from simulator.tables import lists
 
 
 def corpus_types() -> tuple[str, ...]:
-    """A text of every type, with the arguments at which products change their minds."""
+    """A text of every type, with the arguments at which products change their output."""
     return _listed("types")
 
 
@@ -24,7 +24,7 @@ def _listed(name: str) -> tuple[str, ...]:
 def boundary_values(type: ColumnType, *, large: bool = False) -> list[str | None]:
     """Literals at the edges of a type, the last of them None; each is one that `parse_values` takes.
 
-    The empty text is among them, which is null. `large` adds a value of 70 000 bytes where the type holds it.
+    The empty text is among them; it is null. `large` adds a value of 70 000 bytes where the type holds it.
 
     >>> from simulator.sources.oracle.types import parse_type
     >>> boundary_values(parse_type("number(2)"))

@@ -1,6 +1,6 @@
 """Oracle's DDL as a DBA types it: stored names in capitals, quoted only where they need it, the schema chosen before.
 
-A database of a scenario is a schema, which is a user. A column is never placed: ADD puts it behind the others.
+A database of a scenario is a schema, which is a user. ADD appends a column; it cannot be placed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.tables import words
 
 _PLAIN_NAME: Final = re.compile(r"[A-Z\u0080-\uffff][0-9A-Z_$#\u0080-\uffff]*")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# Digits that an interval has if nothing is said.
+# Default digits of an interval, which are left out.
 _DIGITS: Final = re.compile(r"(?<=YEAR)\(2\)|(?<=DAY)\(2\)|(?<=SECOND)\(6\)")
 # Literals of large objects that are calls, in the types that have them.
 _CALL: Final = re.compile(r"empty_[bc]lob\(\)|bfilename\('[^']*', '[^']*'\)", re.IGNORECASE)
@@ -25,7 +25,7 @@ _WITHOUT_DEFAULT: Final = ("bfile", "xmltype", "json", "long", "long raw")
 
 
 class OracleDdl(SqlDdl):
-    """Stored names in capitals, quoted only where they need it; ADD puts a column behind the others."""
+    """Oracle's DDL."""
 
     def name(self, text: str) -> str:
         """An identifier, in double quotes where it needs them; others are stored in capitals.
@@ -82,24 +82,23 @@ class OracleDdl(SqlDdl):
         return text
 
     def create_database(self, database: str) -> str:
-        """A schema is a user."""
+        """CREATE USER: a schema is a user."""
         return f"CREATE USER {self.name(database)} IDENTIFIED BY {self.name(database)}"
 
     def drop_database(self, database: str) -> str:
         return f"DROP USER {self.name(database)} CASCADE"
 
     def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
-        """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`: the last one, wherever it is wanted."""
+        """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`; always the last column."""
         return self.alter_table(table, f"ADD ({self.column(new, default)})")
 
     def alter_column(self, table: Table, changed: Column) -> str:
-        """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays, and saying it again is an error."""
+        """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays; repeating it is an error."""
         return self.alter_table(table, f"MODIFY ({self.name(changed.name)} {self.type_definition(changed.type)})")
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
-        """Whether MODIFY can make the old type the new one, and every value stays as it is, and there is room for more.
-
-        CHAR and NCHAR are never widened, since Oracle fills the old rows up with blanks; fraction digits up to six.
+        """Whether MODIFY can change the old type to the new one, keeps every value, and allows more values. CHAR and
+        NCHAR are never widened, since Oracle pads the old rows with blanks; fraction digits up to six.
 
         >>> ddl.widens(ColumnType("number", 10, 2), ColumnType("number", 12, 2))
         True

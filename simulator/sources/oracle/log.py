@@ -17,7 +17,7 @@ from simulator.text.template import join
 # transaction share the last one before its commit.
 FIRST_SCN: Final = 14_589_000_000_000
 SCN_PER_TRANSACTION: Final = 64
-# Undo segments, slots of each, and how often its first slot was used before.
+# Undo segments, slots per segment, and how often the first slot was used before the stream.
 UNDO_SEGMENTS: Final = 10
 UNDO_SLOTS: Final = 34
 FIRST_SEQUENCE: Final = 411_499

@@ -21,7 +21,7 @@ _FILES: Final = 1000
 def rowid(table: TableId, numbers: Ints) -> pa.Array:
     """A ROWID for each row number: object, file, block and row in base 64, `AAATGpAAIAAItcIAAA`.
 
-    The same number gives the same ROWID: an update of the key moves no row.
+    The same number gives the same ROWID, so updating the key does not move a row.
     """
     number = zlib.crc32(str(table).encode()) % 100_000 + 70_000
     data_object = "AAA" + _DIGITS[number >> 12] + _PAIRS[number % 4096].as_py()

@@ -26,8 +26,9 @@ MOST_RAW: Final = 2000
 
 
 class OracleSource(Source):
-    """Tables without a schema are in that of their database, `ORCL.SHOP.ORDERS`. A name typed without quotes is stored
-    in capitals."""
+    """Oracle in one version. Tables without a schema are in that of their database, `ORCL.SHOP.ORDERS`; names typed
+    without quotes are stored in capitals.
+    """
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
@@ -45,7 +46,7 @@ class OracleSource(Source):
         return tuple(text for text in corpus.corpus_types() if oracle_types.parse_type(text).name in self.types)
 
     def parse_type(self, text: str) -> ColumnType:
-        """The longest VARCHAR2 has 4000 bytes before 12c, and since then unless MAX_STRING_SIZE is EXTENDED."""
+        """Parses a type. A VARCHAR2 has at most 4000 bytes before 12c, and later unless MAX_STRING_SIZE is EXTENDED."""
         type = oracle_types.parse_type(text)
         if type.name not in self.types:
             raise UsageError(f"{text.strip()!r}: {self.name} has no type {type.name.upper()}.")
@@ -56,14 +57,16 @@ class OracleSource(Source):
 
     @property
     def name(self) -> str:
-        """The system with its version, where that makes a difference: `Oracle 19c`."""
+        """The system's name, with the version if it matters: `Oracle 19c`."""
         return f"{self.title} {self.version}" if self.id == "oracle" else self.title
 
     type_text = staticmethod(oracle_types.type_text)
     arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
-        """JSON is a CLOB where there is no such type, and what is too long for a length is a LOB."""
+        """The Oracle type of a portable type: JSON is a CLOB in versions without the type, and types too long for a
+        length are LOBs.
+        """
         if (name == "json" and "json" not in self.types) or (name == "string" and int(arguments[0]) > MOST_STRING):
             return self.parse_type("clob")
         if name == "bytes" and int(arguments[0]) > MOST_RAW:
@@ -96,7 +99,7 @@ class OracleSource(Source):
         return name.upper()
 
     def may_repeat(self, nulls: Sequence[bool]) -> bool:
-        """Rows are in an index only with some value that is not null."""
+        """Whether all values are null: such rows are not in an index."""
         return all(nulls)
 
     def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:

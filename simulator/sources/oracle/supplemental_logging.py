@@ -8,7 +8,7 @@
 | unique | these and all columns of a unique key of which one changed |
 | primary key, unique | both |
 
-A DELETE has the whole row, which undoing it takes. Source: Oracle's documentation of supplemental logging.
+A DELETE has the whole row, which is needed to undo it. Source: Oracle's documentation of supplemental logging.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simulator.sources.partial_images import changed, parts
 
 
 def as_logged(batch: ChangeBatch, logging: str) -> list[ChangeBatch]:
-    """The changes with what the log holds of them, those with the same columns together."""
+    """The changes with the columns in the log, one batch per set of columns."""
     table, key = batch.table, list(batch.table.row_key_positions)
     if logging == "all" or batch.kind is not UPDATE:
         return [batch]

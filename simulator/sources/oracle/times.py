@@ -1,8 +1,8 @@
 """Oracle's dates, timestamps and intervals: literals to carriers.
 
 Up to six fraction digits a date or timestamp is microseconds; with more it is text with all declared digits; timestamps
-with a time zone and intervals are always text. Years are 1 to 9999: those before, which Oracle counts from 4712 BC,
-have no carrier.
+with a time zone and intervals are always text. Years are 1 to 9999; carriers cannot hold earlier ones, although
+Oracle's calendar begins in 4712 BC.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOMENT: Final = re.compile(
 )
 _MONTHS: Final = re.compile(r"([+-]?)(\d+)(?:-(\d+))?")
 _SECONDS: Final = re.compile(rf"([+-]?)(?:(\d+) +)?{_CLOCK}|([+-]?)(\d+)")
-# 1 second and 1 minute of time in nanoseconds; intervals are reckoned in them
+# 1 second and 1 minute in nanoseconds, the unit of intervals
 _NS: Final = 1_000_000_000
 _LAST_DAY: Final = dt.date.max.toordinal() + FIRST_DAY - 1
 
@@ -103,7 +103,7 @@ def parse_moment(text: str, type: ColumnType) -> int | str:
 
 
 def interval_us(text: str) -> int:
-    """The microseconds of an interval of days and seconds as Oracle prints it; what is finer is cut."""
+    """The microseconds of an interval of days and seconds as Oracle prints it; finer parts are cut."""
     days, _, clock = text[1:].partition(" ")
     hours, minutes, seconds = clock.split(":")
     integer, _, fraction = seconds.partition(".")

@@ -1,6 +1,6 @@
 """Oracle values: literals as a person writes them to carrier arrays, and back to the text that SQL*Plus shows.
 
-Vectorised nothing but `stored`: literals come from scenarios and scripts, a few at a time.
+Only `stored` is vectorised: literals come from scenarios and scripts, a few at a time.
 """
 
 from __future__ import annotations
@@ -118,8 +118,9 @@ def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def generated(type: ColumnType) -> pa.DataType:
-    """The Arrow type in which values of a type are made: the carrier, but microseconds for timestamps that are texts
-    and for intervals of days, and six digits behind the point for a NUMBER without a precision."""
+    """The Arrow type in which values are generated: the carrier, except microseconds for timestamps that are texts and
+    for intervals of days, and six fraction digits for a NUMBER without precision.
+    """
     match family(type):
         case "datetime" | "zoned" | "timestamptz":
             return pa.timestamp("us")
@@ -131,7 +132,7 @@ def generated(type: ColumnType) -> pa.DataType:
 
 
 def unit_us(type: ColumnType) -> int:
-    """The step between the values of a date, timestamp or interval, in microseconds; one for what is finer."""
+    """The step between values of a date, timestamp or interval, in microseconds; 1 for finer steps."""
     digits = type.scale if type.name == "interval day to second" else type.length
     return int(10 ** (6 - min(digits or 0, 6)))
 
@@ -175,12 +176,12 @@ def _number(text: str, type: ColumnType) -> Decimal | str:
 
 
 def _float(text: str, type: ColumnType) -> str:
-    """FLOAT(b) keeps as many decimal digits as b bits make: 126 bits 38 digits."""
+    """A literal of FLOAT(b), rounded to the decimal digits of b bits: 38 digits for 126 bits."""
     return _in_bounds(_rounded(literals.exact(text), -(-(type.length or 126) * 30_103 // 100_000)), text)
 
 
 def _rounded(value: Decimal, digits: int) -> Decimal:
-    """Rounded half up to this number of significant digits."""
+    """The number rounded half up to this number of significant digits."""
     over = len(value.as_tuple().digits) - digits
     if over <= 0 or not value:
         return value
@@ -190,7 +191,7 @@ def _rounded(value: Decimal, digits: int) -> Decimal:
 
 
 def _in_bounds(value: Decimal, text: str) -> str:
-    """Plain text; NUMBER holds 1e-130 to below 1e126, and what is smaller is 0."""
+    """The number as plain text; NUMBER holds 1e-130 to below 1e126, and smaller values are 0."""
     if value and value.adjusted() > 125:
         raise ValueError(f"{text.strip()} is beyond the range of NUMBER, which ends below 1e126")
     if not value or value.adjusted() < -130:
@@ -265,7 +266,9 @@ def _xml(text: str, type: ColumnType) -> str:
 
 
 def _json(text: str, type: ColumnType) -> str:
-    """As Oracle prints a JSON column: no blanks between things, the last of two equal names, numbers as NUMBERs."""
+    """A document as Oracle prints a JSON column: no blanks between tokens, the last of equal names,
+    numbers as NUMBERs.
+    """
 
     def refuse(word: str) -> None:
         raise ValueError(f"{word} is not a JSON value")
@@ -302,7 +305,7 @@ def _rowid(text: str, type: ColumnType) -> str:
 
 
 def most_urowid(type: ColumnType) -> int:
-    """Characters of a logical ROWID: four for each three of its bytes, and the star."""
+    """Maximum characters of a UROWID: four for each three bytes, and the star."""
     return (type.length or 4000) * 4 // 3 + 4
 
 

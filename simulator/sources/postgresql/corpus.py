@@ -56,7 +56,9 @@ def _large(type: ColumnType) -> str:
 
 
 def _arrays(type: ColumnType, dialect: Dialect) -> list[str]:
-    """All the edges of the element in one array, two of them in two dimensions, and one of other bounds."""
+    """Array literals: all boundary values of the element type in one, two of them in two dimensions, and one with other
+    bounds.
+    """
     inner = element(type)
     if inner.name in ("text", "character varying"):
         edges = list(_listed("elements of texts"))
@@ -149,7 +151,7 @@ def _default_decimal(type: ColumnType) -> Drawn:
         return believable.choices(some)
     assert type.length is not None
     integer_digits = min(type.length - scale, 4)
-    if integer_digits + scale > 18:  # wider than the numbers that a range draws
+    if integer_digits + scale > 18:  # a range cannot draw numbers this wide
         return believable.choices(["0.5", "0.125", "0.75"] if integer_digits < 2 else ["0.5", "12.125", "99.75"])
     return believable.decimals(type.length, scale)
 

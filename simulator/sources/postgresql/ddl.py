@@ -16,7 +16,7 @@ from simulator.tables import words
 
 _PLAIN_NAME: Final = re.compile(r"[a-z_\u0080-\uffff][0-9a-z_$\u0080-\uffff]*")
 _BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# What people type for a type; the others are typed as they are called.
+# Common spellings of types; other types are typed by their names.
 _TYPED: Final = {
     "character varying": "varchar",
     "character": "char",
@@ -34,7 +34,7 @@ def quote(text: str) -> str:
 
 
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
-    """Only from a numeric with a scale of its own: the values of others travel as text, and keep to theirs."""
+    """Whether a numeric is widened. The old type must have a scale: without one, each value keeps its own."""
     if not pa.types.is_decimal(arrow_type(old)):
         return False
     if new.length is None:
@@ -48,7 +48,7 @@ def _fraction(old: ColumnType, new: ColumnType) -> bool:
     return old.name == new.name and fraction_digits(new) > fraction_digits(old)
 
 
-# Texts without blanks at their end that mean nothing.
+# Types of text in which trailing blanks count.
 _PLAIN_TEXTS: Final = ("character varying", "text", "nvarchar2", "clob")
 _UNBOUND: Final = 1 << 62
 
@@ -81,7 +81,7 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 
 
 class PostgresqlDdl(SqlDdl):
-    """Quotes only where a name needs them; a column is never placed: it is added behind the others."""
+    """PostgreSQL's DDL. A new column is always the last one."""
 
     schema = "public"
 
@@ -120,7 +120,7 @@ class PostgresqlDdl(SqlDdl):
         ('12.50', "'it''s'")
         """
         of = family(type)
-        # no cast leads from integer to xid, and an integer has no sign of zero
+        # integers cannot be cast to xid, and lose the sign of zero
         bare = of in ("integer", "decimal", "float") and type.name != "xid" and text != "-0"
         if bare and _BARE_LITERAL.fullmatch(text):
             return text

@@ -14,11 +14,11 @@ from simulator.text.base64 import number_bytes
 from simulator.text.bytewise import HEX, mapped
 from simulator.text.template import constant, join
 
-# Where the log begins, and how much of it a transaction takes: a small row has a record of about 128 bytes.
+# First LSN of the stream, bytes of a transaction, and bytes of a change: a small row has a record of about 128 bytes.
 FIRST_LSN: Final = 0x1_6B6C_50
 RECORD_BYTES: Final = 128
 TRANSACTION_BYTES: Final = 1024 * RECORD_BYTES
-# The first transaction numbers that a database gives to users, and where they begin anew.
+# The first transaction id for users, and the first one after the counter wraps around.
 FIRST_XID: Final = 731
 _LEAST_XID: Final = 3
 _XIDS: Final = (1 << 32) - _LEAST_XID
@@ -28,7 +28,7 @@ class PostgresqlLog(Log):
     """Log sequence numbers; a transaction's commit has the last record of its share."""
 
     def number(self, entries: Entries) -> Ints:
-        """The LSN of each entry, as the number that PostgreSQL keeps: the server's own where it is known."""
+        """The LSN of each entry as a number: the server's own if known."""
         if entries.header is not None:
             pairs = zip(entries.header, np.maximum(entries.seq, 0).tolist(), strict=True)
             return np.array([header.lsns[min(seq, len(header.lsns) - 1)] for header, seq in pairs], dtype=np.int64)
@@ -43,7 +43,7 @@ class PostgresqlLog(Log):
         return lsn_text(self.number(entries))
 
     def xid(self, entries: Entries) -> Ints:
-        """The number of each transaction, 32 bits wide: after the last one it begins anew at 3.
+        """The id of each transaction, 32 bits wide: it wraps around to 3.
 
         >>> txn = np.array([0, 1, 4294966561, 4294966565])
         >>> PostgresqlLog().xid(Entries(txn, txn, txn, txn, txn)).tolist()

@@ -6,8 +6,8 @@
 | default | the primary key, of a DELETE, and of an UPDATE that changes it | all but unchanged values stored apart |
 | index | the first unique key that is NOT NULL, likewise | the same |
 
-A table without such a key has FULL, which the vendors of products ask for. NOTHING is not offered: the server refuses
-every UPDATE and DELETE of a published table then, and logs an INSERT as under DEFAULT.
+A table without such a key has FULL, as the products' vendors require. NOTHING is not offered: the server refuses every
+UPDATE and DELETE of a published table then, and logs an INSERT as under DEFAULT.
 
 Source: PostgreSQL's documentation of REPLICA IDENTITY and of TOAST. Which values are stored apart is decided here:
 those of variable length with more than 2000 bytes, which is about what fits into a row.
@@ -29,7 +29,7 @@ STORED_APART_BYTES: Final = 2000
 
 
 def as_logged(batch: ChangeBatch, identity: str) -> list[ChangeBatch]:
-    """The changes with what the log holds of them, those with the same columns together."""
+    """The changes with the columns in the log, one batch per set of columns."""
     key = _identity(batch.table, identity)
     if not key or batch.kind not in (UPDATE, DELETE):
         return [batch]
@@ -44,7 +44,7 @@ def as_logged(batch: ChangeBatch, identity: str) -> list[ChangeBatch]:
 
 
 def _identity(table: Table, identity: str) -> list[int]:
-    """The positions of the identity's columns; none: all columns."""
+    """Indexes of the identity's columns; empty: all columns."""
     if identity == "default":
         return list(table.key_positions)
     if identity == "index":

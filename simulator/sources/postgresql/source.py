@@ -24,7 +24,7 @@ _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrs
 
 
 class PostgresqlSource(Source):
-    """12 has no multiranges, and no infinite numeric; scales below 0 came with 15."""
+    """PostgreSQL in one version. 12 has no multiranges and no infinite numeric; scales below 0 need 15."""
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
@@ -61,7 +61,7 @@ class PostgresqlSource(Source):
     unit_us = staticmethod(storage.unit_us)
 
     def identifier(self, name: str) -> str:
-        """Lower case; a name that wants quotes is typed with them and keeps its own. Never more than 63 bytes."""
+        """A name as stored: in lower case, unless it needs quotes and so keeps its case; at most 63 bytes."""
         text = name.translate(_LOWER) if _PLAIN_NAME.fullmatch(name) else name
         return text.encode()[:63].decode(errors="ignore")
 

@@ -26,7 +26,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         return pa.DictionaryArray.from_arrays(array.indices, stored(array.dictionary, type))
     carrier = arrow_type(type)
     if pa.types.is_decimal(array.type) and pa.types.is_string(carrier):
-        # Arrow would write 1E-7
+        # Arrow prints 1E-7
         texts = [None if value is None else format(value, "f") for value in array.to_pylist()]
         return pa.array(texts, carrier)
     if array.type != carrier:

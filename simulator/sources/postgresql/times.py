@@ -1,4 +1,4 @@
-"""PostgreSQL's dates, times and intervals: what it reads, and the text that it prints (DateStyle ISO, UTC).
+"""PostgreSQL's dates, times and intervals: parsing of its literals, and the text that it prints (DateStyle ISO, UTC).
 
 Days are counted in the Gregorian calendar, also before it began; the year before 1 is `0001 BC`.
 """
@@ -114,7 +114,7 @@ def _zone_us(zone: str) -> int:
 
 
 def _rounded(us: int, digits: int) -> int:
-    """Half away from zero, to this many digits."""
+    """Microseconds rounded half away from zero to this many fraction digits."""
     unit = int(10 ** (6 - digits))
     return (us + unit // 2) // unit * unit if us >= 0 else -((-us + unit // 2) // unit * unit)
 
@@ -122,7 +122,7 @@ def _rounded(us: int, digits: int) -> int:
 def parse_timestamp(text: str, digits: int, *, zoned: bool, minutes: bool = False) -> int:
     """The carrier of a timestamp: microseconds since 1970, rounded to `digits` of a second (or to whole `minutes`).
 
-    A text without a zone is UTC where the type has one (`zoned`), and may have none where it has not.
+    For a type with time zone (`zoned`), a text without a zone is UTC; for others, the zone must be missing.
     """
     word = text.strip()
     if sign := _INFINITE.get(word.lower()):

@@ -91,7 +91,7 @@ def element(type: ColumnType) -> ColumnType:
     return ColumnType(type.name.removesuffix("[]"), type.length, type.scale)
 
 
-# The widest decimal of Arrow.
+# Maximum digits of Arrow's decimals.
 _MOST_DIGITS: Final = 76
 
 
@@ -123,7 +123,7 @@ def bounds(type: ColumnType) -> tuple[int, int]:
 
 
 def fraction_digits(type: ColumnType) -> int:
-    """Fraction digits of seconds: what stands in brackets, six where nothing does; a smalldatetime has whole minutes.
+    """Fraction digits of seconds: the number in brackets, six by default; a smalldatetime has whole minutes.
 
     >>> fraction_digits(ColumnType("time with time zone", 3)), fraction_digits(ColumnType("interval"))
     (3, 6)
@@ -134,5 +134,5 @@ def fraction_digits(type: ColumnType) -> int:
 
 
 def padding(type: ColumnType) -> int:
-    """Number of characters to which a value is filled with blanks; 0 where it is not. A character(n) is."""
+    """Number of characters to which a value is padded with blanks: n for character(n), else 0."""
     return (type.length or 1) if type.name == "character" else 0

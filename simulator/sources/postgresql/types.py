@@ -21,7 +21,7 @@ STYLES: Final = ("format_type", "bare")
 
 @dataclass(frozen=True)
 class Dialect:
-    """The types of one system in one version, and what they are called in messages."""
+    """The types of one system in one version, with its name in messages."""
 
     system: str
     title: str

@@ -1,6 +1,6 @@
 """PostgreSQL values: literals as a person writes them to carrier arrays, and back to the text that the server prints.
 
-Vectorised nothing: literals come from scenarios and scripts, a few at a time. Times are printed in UTC.
+Nothing is vectorised: literals come from scenarios and scripts, a few at a time. Times are printed in UTC.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _text(text: str, type: ColumnType) -> str:
     if row.arguments == "characters" and type.length is not None:
         value = text
         if len(value) > type.length and not value[type.length :].strip(" "):
-            value = value[: type.length]  # blanks at the end are cut without a word
+            value = value[: type.length]  # excess trailing blanks are cut silently
         if len(value) > type.length:
             type_name = type_text(type, style="format_type")
             raise ValueError(f"{short(text)} has {len(text)} characters, and {type_name} holds fewer")
@@ -215,7 +215,7 @@ _SHOWN: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
 
 
 class _Numeric:
-    """A numeric bound: NaN is above all others; equal ones may have other scales."""
+    """A bound of a range of numerics: NaN is above all others; equal bounds may have different scales."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,7 +1,7 @@
 """SQL Server's CLR types as they are stored: hierarchyid, geometry and geography.
 
-Formats: [MS-SSCLRT] "SQL Server CLR Types Serialization Formats" for the shapes; for hierarchyid the prefixes by which
-ordinals differ, as values of a server show them (`/1/` is 0x58, `/98/` begins 1110).
+Formats: [MS-SSCLRT] "SQL Server CLR Types Serialization Formats" for the shapes; for hierarchyid, the prefixes of
+ordinals, derived from values of a server (`/1/` is 0x58, `/98/` begins 1110).
 """
 
 from __future__ import annotations

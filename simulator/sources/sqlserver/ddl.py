@@ -18,7 +18,7 @@ _BARE: Final = ("bit", "integer", "decimal", "float", "binary")
 
 
 def string(text: str, *, national: bool | None = None) -> str:
-    """A string literal, with the N of Unicode where it holds more than ASCII or is asked for."""
+    """A string literal, with the prefix N if it is not ASCII or if requested."""
     prefix = "N" if (not text.isascii() if national is None else national) else ""
     return prefix + "'" + text.replace("'", "''") + "'"
 
@@ -37,7 +37,7 @@ def _texts(old: ColumnType, new: ColumnType) -> bool:
         return more_labels(old, new)
     if new.name in ("text", "ntext") or old.name in ("text", "ntext"):
         return False
-    if new.name in ("char", "nchar"):  # filled up with blanks, which makes other values
+    if new.name in ("char", "nchar"):  # padded with blanks, which changes values
         return False
     if old.name in NATIONAL and new.name not in NATIONAL:
         return False
@@ -70,7 +70,7 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 
 
 class SqlserverDdl(SqlDdl):
-    """Brackets only where a name needs them; a new column is the last one: there is no AFTER."""
+    """SQL Server's DDL. A new column is the last one: there is no AFTER."""
 
     schema = "dbo"
 
@@ -103,14 +103,14 @@ class SqlserverDdl(SqlDdl):
         return type.name != "timestamp"
 
     def column(self, column: Column, default: str | None = None) -> str:
-        """`qty int NOT NULL DEFAULT 1`; of a column that may be null, rows there get the default by WITH VALUES."""
+        """`qty int NOT NULL DEFAULT 1`; WITH VALUES gives existing rows the default if the column is nullable."""
         text = f"{self.name(column.name)} {self.type_definition(column.type)}{self._null(column)}"
         if default is None:
             return text
         return text + f" DEFAULT {self.literal(default, column.type)}" + (" WITH VALUES" if column.nullable else "")
 
     def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
-        """Without rowversions in what is set: the server makes them."""
+        """The statement of a change, which sets no rowversions: the server does."""
         made = {column.name for column in table.columns if column.type.name == "timestamp"}
         kept = None if after is None else {column: text for column, text in after.items() if column not in made}
         return super().row_change(table, before, kept)

@@ -19,7 +19,7 @@ RECORD_BITS: Final = 15
 
 
 class SqlserverLog(Log):
-    """Log sequence numbers; a transaction's commit has the record behind its last change."""
+    """Log sequence numbers; a transaction's commit has the record after its last change."""
 
     def parts(self, entries: Entries) -> tuple[Ints, Ints, Ints]:
         """The three numbers of each LSN: file, block, record. As ten bytes they are 4, 4 and 2, big-endian."""

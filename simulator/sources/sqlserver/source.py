@@ -21,7 +21,7 @@ _LONGEST: Final = {"string": 4000, "bytes": 8000}
 
 
 class SqlserverSource(Source):
-    """Tables without a schema are in `dbo`. Names keep their case."""
+    """SQL Server in one version. Tables without a schema are in `dbo`; names keep their case."""
 
     types: ClassVar[Mapping[str, SqlServerType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
@@ -41,13 +41,13 @@ class SqlserverSource(Source):
         return super().portable_type(name, arguments)
 
     def labels_type(self, text: str) -> ColumnType:
-        """The labels stay with the column as all that it holds."""
+        """A text type that keeps the labels, as its only values."""
         labels = portable.labels(text)
         longest = max(len(label.encode("utf-16-le")) // 2 for label in labels)
         return ColumnType("nvarchar", max(longest, 1), labels=labels)
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
-        """UTF-8 collations came with 2019."""
+        """Literals as carriers. UTF-8 collations need 2019."""
         if type.charset == "utf8" and self.version == "2016":
             raise ValueError(f"{type.spelled or type.name}: SQL Server 2016 has no UTF-8 collations; 2019 has")
         return values.parse_values(texts, type)
@@ -59,7 +59,7 @@ class SqlserverSource(Source):
     unit_us = staticmethod(times.unit_us)
 
     def may_repeat(self, nulls: Sequence[bool]) -> bool:
-        """Never: nulls are equal in an index."""
+        """False: unique indexes treat nulls as equal."""
         return False
 
     def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:

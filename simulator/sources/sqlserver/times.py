@@ -1,6 +1,6 @@
 """SQL Server's dates and times: literals to carriers, rounded as the server rounds.
 
-All is counted in steps of 100 ns, the finest that there is.
+The unit is 100 ns, the server's finest step.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _clock(text: str, hour: str | None, minute: str | None, second: str | None, 
 
 
 def _rounded(steps: int, scale: int) -> int:
-    """Rounded half up to `scale` digits."""
+    """Steps rounded half up to `scale` digits."""
     unit = int(10 ** (7 - scale))
     return (steps + unit // 2) // unit * unit
 
@@ -145,7 +145,9 @@ def minutes(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def unit_us(type: ColumnType) -> int:
-    """Steps that all are values of the type: of a datetime only every third of its own is a whole number of us."""
+    """Step between values of a time type, in microseconds; for a datetime three of its own steps, the first whole
+    number.
+    """
     if type.name == "smalldatetime":
         return 60_000_000
     if type.name == "datetime":
@@ -171,7 +173,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _refilled(array: pa.Array, scale: int) -> pa.Array:
-    """Texts of times with other digits in their fraction."""
+    """Texts of times with another number of fraction digits."""
     if not len(array) or array.null_count == len(array):
         return array
     first = array.drop_null()[0].as_py()

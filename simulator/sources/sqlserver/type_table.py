@@ -1,7 +1,7 @@
 """The table of SQL Server's column types: numbers, codes, other names, bounds and carriers.
 
-Names are those of `sys.types` in lower case; `rowversion` is there what everybody knows it by, `timestamp`.
-A length of None on varchar, nvarchar and varbinary is `(max)`.
+Names are those of `sys.types` in lower case, so a `rowversion` is `timestamp`. A length of None on varchar, nvarchar
+and varbinary is `(max)`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Alias:
 
 TYPES: Final = CsvTable(__file__, "types.csv", SqlServerType)
 ALIASES: Final = CsvTable(__file__, "aliases.csv", Alias)
-# The beginning of a collation's name, and its code page.
+# Code pages by the prefix of a collation's name.
 COLLATIONS: Final = CsvTable(__file__, "collations.csv", str)
 # Code pages of collations, and their Python codecs; utf8 collations are there since 2019.
 CODE_PAGES: Final[Mapping[str, str]] = {
@@ -57,11 +57,11 @@ CODE_PAGES: Final[Mapping[str, str]] = {
     "cp936": "gbk",
     "utf8": "utf-8",
 }
-# SQL_Latin1_General_CP1_CI_AS, what a server set up in English has.
+# SQL_Latin1_General_CP1_CI_AS, the default collation of a server installed in English.
 DEFAULT_CHARSET: Final = "cp1252"
-# What the national types count.
+# Types that count UTF-16 units.
 NATIONAL: Final = frozenset({"nchar", "nvarchar", "ntext"})
-# Fixed lengths, filled up with blanks or zero bytes.
+# Types of fixed length, padded with blanks or zero bytes.
 FILLED: Final = frozenset({"char", "nchar", "binary"})
 
 _BOUNDS: Final = {

@@ -1,6 +1,6 @@
 """SQL Server's values: literals as a person writes them to carrier arrays, and back.
 
-Vectorised nothing but `stored`: literals come from scenarios and scripts, a few at a time.
+Only `stored` is vectorised: literals come from scenarios and scripts, a few at a time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from simulator.sources.sqlserver.types import type_text
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0[xX]([0-9A-Fa-f]*)")
 _UUID: Final = re.compile(r"\{?([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})\}?")
-# money ends where a 64-bit number of ten-thousandths does, smallmoney where one of 32 bits does
+# maximum in ten-thousandths: money has 64 bits, smallmoney 32
 MONEY: Final = {"money": (1 << 63) - 1, "smallmoney": (1 << 31) - 1}
 # Least positive numbers: SQL Server has denormal reals and floats as IEEE does; infinity and NaN it refuses.
 _MOST_REAL: Final = float(np.finfo(np.float32).max)
@@ -173,7 +173,7 @@ class _Xml:
     def start(self, name: str, attributes: list[str]) -> None:
         self.flush()
         self.depth += 1
-        if self.depth > 1:  # the outermost is ours, so that fragments can be read
+        if self.depth > 1:  # the outermost element is added here, so that fragments can be parsed
             pairs = zip(attributes[::2], attributes[1::2], strict=True)
             self.out.append(f"<{name}" + "".join(f" {key}={quoteattr(value)}" for key, value in pairs) + ">")
 
@@ -293,7 +293,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _fitting(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Texts no longer than the column, filled up where it has a fixed length."""
+    """Texts cut to the column's length, and padded if the length is fixed."""
     if type.length is None:
         return array
     size = np.asarray(pc.fill_null(pc.binary_length(array), 0))
@@ -302,7 +302,7 @@ def _fitting(array: pa.Array, type: ColumnType) -> pa.Array:
         return array
     units = np.asarray(pc.fill_null(pc.utf8_length(array), 0))
     if type.name in NATIONAL or codec(type) != "utf-8":
-        odd = size > units  # some character is not ASCII: count what the server counts
+        odd = size > units  # not only ASCII: count in the server's units
         if not odd.any() and not filled:
             return array
         if not odd.any():

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from simulator.run.pipeline import Summary
 from simulator.run.request import About, Sending, Span, Subject
 from simulator.run.session import open_session
+from simulator.run.summary import Summary
 from simulator.spark.run import spark_run
 
 

@@ -164,7 +164,8 @@ _KINDS: Final = {
 _COMPARED: Final = frozenset(("n", "ns", "en", "e", "es", "s", "d", "ds", "t", "st", "b", "bs", "bx", "j", "jn", "js"))
 
 
-def _kind(value: Any) -> str:
+def _kind_letter(value: Any) -> str:
+    """The letter of a value's kind in `_KINDS`."""
     if isinstance(value, Temporal):
         return "t" if value.kind == "time" else "d"
     if isinstance(value, JsonText):
@@ -178,7 +179,7 @@ def _kind(value: Any) -> str:
 
 def _check_kinds(*values: Any) -> str:
     """The kinds of values. Raises Unsupported for values that were not compared together on servers."""
-    present = "".join(sorted({_kind(value) for value in values if value is not None}))
+    present = "".join(sorted({_kind_letter(value) for value in values if value is not None}))
     if present and present not in _COMPARED:
         raise Unsupported(f"comparing {' with '.join(_KINDS[kind] for kind in present)}")
     return present

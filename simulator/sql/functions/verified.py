@@ -124,7 +124,7 @@ def check_arguments(session: Any, name: str, values: Sequence[Any]) -> None:
                 raise Unsupported(f"{name}() with NULL")
         elif not KINDS[word.removesuffix("!")](value):
             raise Unsupported(f"{name}() of {_named(value)}")
-    if name in _ALIKE and len({_kind(value) for value in values if value is not None}) > 1:
+    if name in _ALIKE and len({_comparison_kind(value) for value in values if value is not None}) > 1:
         raise Unsupported(f"{name}() of values of several kinds")
     if session.server.mariadb and name.startswith("json_") and any(isinstance(value, bytes) for value in values):
         raise Unsupported(f"{name}() of bytes")
@@ -137,7 +137,8 @@ def check_result(name: str, values: Sequence[Any], result: Any, *, strict: bool)
         raise Unsupported(f"{name}() that is NULL, in a strict statement,")
 
 
-def _kind(value: Any) -> str:
+def _comparison_kind(value: Any) -> str:
+    """The kind as which functions such as GREATEST compare a value."""
     if isinstance(value, Temporal):
         return value.kind
     return "text" if isinstance(value, str) else "number"

@@ -1,6 +1,6 @@
 """PostgreSQL's arrays, ranges and multiranges: literals to the text that the server prints of them.
 
-They know nothing of their elements: those are read and printed by what is handed in.
+The caller passes the functions that parse and print elements.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def array(text: str, element: Callable[[str], str], delimiter: str = ",") -> str
 
 
 class _Reader:
-    """A recursive reader of an array's text; elements come out as they are written, without quotes."""
+    """A recursive parser of an array's text; elements are returned as written, without quotes."""
 
     def __init__(self, text: str, body: str, delimiter: str) -> None:
         self.text, self.body, self.delimiter, self.offset = text, body, delimiter, 0
@@ -53,7 +53,7 @@ class _Reader:
         return ValueError(f"{short(self.text)} is not an array such as {{1,NULL,3}}")
 
     def skip(self) -> str:
-        """Past blanks, to the next character."""
+        """Skips blanks; returns the next character."""
         while self.body[self.offset : self.offset + 1].isspace():
             self.offset += 1
         return self.body[self.offset : self.offset + 1]
@@ -146,7 +146,7 @@ def range_(text: str, bounds: Bounds) -> str:
 
 
 def multirange(text: str, bounds: Bounds) -> str:
-    """`{[1,6),[10,11)}`: in order, those that touch made one, empty ones left out. Raises ValueError."""
+    """`{[1,6),[10,11)}`: sorted, adjacent ranges merged, empty ones left out. Raises ValueError."""
     word = text.strip()
     if word[:1] != "{" or word[-1:] != "}":
         raise ValueError(f"{short(text)} is not a multirange such as {{[1,3),[5,7)}}")
@@ -184,7 +184,7 @@ def _joined(left: _Range, right: _Range) -> _Range:
 
 
 def _read_range(text: str, bounds: Bounds, literal: str) -> _Range | None:
-    """None is the empty range."""
+    """Parses a range; None is the empty range."""
     if text.strip().lower() == "empty":
         return None
     match = _RANGE.fullmatch(text)

@@ -1,6 +1,7 @@
-"""PostgreSQL's JSON: `json` keeps its text once it is checked, `jsonb` becomes the text that the server prints of it.
+"""PostgreSQL's JSON: `json` keeps its text once it is checked, `jsonb` becomes the text that the server prints.
 
-Keys stand by length in bytes, then by bytes; of equal ones the last stays; numbers are numerics and keep their scale.
+Keys are sorted by length in bytes, then by bytes; the last of equal ones is kept; numbers are numerics and keep their
+scale.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from simulator.errors import short
 from simulator.model import ColumnType
 
-# Digits before and behind the point that a numeric takes.
+# Maximum digits of a numeric before and after the decimal point.
 MOST_WHOLE: Final = 131_072
 MOST_FRACTION: Final = 16_383
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -94,7 +94,8 @@ def float_(text: str, *, single: bool) -> float:
 
 
 def show_float(value: float, *, single: bool = False) -> str:
-    """The fewest digits that bring the value back, with an exponent below 1e-4 and from 1e15 on (real: from 1e6 on).
+    """The shortest digits that read back as the same value, with an exponent below 1e-4 and from 1e15 on (real: from
+    1e6 on).
 
     >>> [show_float(x) for x in (3.14, 1e14, 1e15, 0.0001, 0.00001, -0.0, 1.5e-300, float("-inf"))]
     ['3.14', '100000000000000', '1e+15', '0.0001', '1e-05', '-0', '1.5e-300', '-Infinity']
@@ -126,7 +127,7 @@ def show_float(value: float, *, single: bool = False) -> str:
 
 
 def _fewest(value: float, single: bool) -> Decimal:
-    """The shortest number nearer to the value than to any other: half way between two, as 2e23 is, will not do."""
+    """The shortest number that is closer to the value than to any other value; a tie, such as 2e23, is not enough."""
     shortest = Decimal(str(np.float32(value)) if single else repr(float(value)))
     exact = Decimal(float(value))
     if shortest == exact or not value:

@@ -63,7 +63,7 @@ _OR, _AND, _PHRASE, _NOT, _VALUE = 1, 2, 3, 4, 5
 
 
 class _Query:
-    """A recursive reader; each method gives the text of what it read and how tightly that binds."""
+    """A recursive parser; each method returns the text it has parsed and its binding strength."""
 
     def __init__(self, text: str) -> None:
         self.text, self.tokens, self.index = text, [], 0
@@ -80,7 +80,7 @@ class _Query:
         return ValueError(f"{short(self.text)} is not a tsquery such as 'fat' & !'cat'")
 
     def next(self) -> str | None:
-        """The operator that comes next: `&`, `<2>`; None for a word or the end."""
+        """The next operator: `&`, `<2>`; None for a word or the end."""
         if self.index == len(self.tokens):
             return None
         token = self.tokens[self.index]
@@ -134,7 +134,7 @@ def _bracketed(text: str, needed: bool) -> str:
 
 
 def query(text: str) -> str:
-    """A query with its words quoted and no bracket that is not needed.
+    """A query with its words quoted and only the necessary brackets.
 
     >>> query("fat & (rat|cat)"), query("!!a:*ba <-> b"), query("a <-> (b <2> c)"), query("")
     ("'fat' & ( 'rat' | 'cat' )", "!!'a':*AB <-> 'b'", "'a' <-> ( 'b' <2> 'c' )", '')

@@ -1,4 +1,4 @@
-"""PostgreSQL's types that have no number to travel as: each literal becomes the text that the server prints of it."""
+"""PostgreSQL's types whose carrier is text: each literal becomes the text that the server prints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.sources.postgresql.literals.numbers import float_, show_float
 
 
 def bits(text: str, length: int | None, *, varying: bool) -> str:
-    """`101` of `101`, `B'101'` or `X'5'`. Raises ValueError if the length is another (`varying`: a longer one).
+    """`101` for `101`, `B'101'` or `X'5'`. Raises ValueError if the length differs (`varying`: if it is longer).
 
     >>> bits("b'101'", 3, varying=False), bits("x'5f'", None, varying=True)
     ('101', '01011111')
@@ -35,7 +35,7 @@ def bits(text: str, length: int | None, *, varying: bool) -> str:
 
 
 def uuid(text: str) -> str:
-    """Lower case with hyphens, from any of the forms that PostgreSQL takes."""
+    """A UUID in lower case with hyphens, from any form that PostgreSQL accepts."""
     word = text.strip()
     match = re.fullmatch(r"\{?((?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4})\}?", word)
     if not match or word.startswith("{") != word.endswith("}"):
@@ -47,8 +47,8 @@ _DECLARATION: Final = re.compile(r"""<\?xml\s+version\s*=\s*["']([^"']+)["']([^?
 
 
 def xml(text: str) -> str:
-    """The text as written, but without the encoding of its declaration, and without a declaration that says nothing
-    more than version 1.0. Raises ValueError for what is not the content of an element or a document.
+    """The text as written, but without the encoding of its declaration, and without a declaration that has only version
+    1.0. Raises ValueError if it is neither the content of an element nor a document.
 
     >>> xml('<?xml version="1.0" encoding="utf-8"?><a>x</a>'), xml("text <b/>")
     ('<a>x</a>', 'text <b/>')
@@ -78,14 +78,14 @@ def _address(address: str) -> str:
     parsed = ip_address(address)
     if isinstance(parsed, IPv6Address) and parsed.scope_id is None:
         high, low = divmod(int(parsed), 1 << 32)
-        # an IPv4 address at the end is shown as one
+        # an embedded IPv4 address is printed as one
         if high == 0xFFFF or (high == 0 and low >= (1 << 16)):
             return f"{'::ffff:' if high else '::'}{ip_address(low)}"
     return str(parsed)
 
 
 def inet(text: str) -> str:
-    """`192.168.1.5/24`, `10.0.0.1`, `::1`: the mask only where it is not the whole address."""
+    """`192.168.1.5/24`, `10.0.0.1`, `::1`: the mask only if it is shorter than the address."""
     address, slash, mask = text.strip().partition("/")
     try:
         text_address = _address(address)
@@ -98,7 +98,7 @@ def inet(text: str) -> str:
 
 
 def cidr(text: str) -> str:
-    """`10.0.0.0/8`: always with its mask, and no bits behind it."""
+    """`10.0.0.0/8`: always with its mask, and without bits beyond it."""
     address, slash, mask = text.strip().partition("/")
     try:
         if slash and not re.fullmatch(r"\d{1,3}", mask):
@@ -121,7 +121,9 @@ def _class(parts: list[str]) -> int:
 
 
 def macaddr(text: str, size: int) -> str:
-    """`08:00:2b:01:02:03`: lower case with colons; `size` bytes, where 6 of 8 get `ff:fe` in their middle."""
+    """`08:00:2b:01:02:03`: lower case with colons; `size` bytes, with `ff:fe` inserted into an address of 6 bytes if
+    `size` is 8.
+    """
     word = text.strip().lower()
     digits = re.sub(r"[:.-]", "", word)
     if re.fullmatch(r"[0-9a-f]{12}", digits) and size == 8:
@@ -277,7 +279,8 @@ _PAIR: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\s=,"]+)\s*=>\s*("(?:[^"\\]|
 
 
 def hstore(text: str) -> str:
-    r"""Keys and values: `"a"=>"1", "b"=>NULL`, by length of the key and then its bytes; of equal keys the first stays.
+    r"""Keys and values: `"a"=>"1", "b"=>NULL`, by length of the key and then its bytes; the first of equal keys is
+    kept.
 
     >>> hstore('bb=>1,a=>NULL,"c d"=>"x\\"y",a=>2')
     '"a"=>NULL, "bb"=>"1", "c d"=>"x\\"y"'
