@@ -192,8 +192,10 @@ class Simulation:
     @cached_property
     def changes(self) -> list[RowChange]:
         """The row changes in stream order, whether or not the format sends messages about them."""
-        found = [change for block in self._blocks for batch in block.batches for change in changes(batch, self._texts)]
-        return sorted(found, key=lambda change: change.order)
+        row_changes = [
+            change for block in self._blocks for batch in block.batches for change in changes(batch, self._texts)
+        ]
+        return sorted(row_changes, key=lambda change: change.order)
 
     @cached_property
     def expected(self) -> dict[str, list[Row]]:

@@ -32,9 +32,9 @@ class _Command(click.Command):
         super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
-        for parameter in given:
-            if isinstance(parameter, click.Option) and not parameter.multiple and given.count(parameter) > 1:
+        _, _, arguments = self.make_parser(ctx).parse_args(list(args))
+        for parameter in arguments:
+            if isinstance(parameter, click.Option) and not parameter.multiple and arguments.count(parameter) > 1:
                 raise click.UsageError(f"{parameter.opts[-1]} is given twice: leave one out", ctx)
         return super().parse_args(ctx, args)
 

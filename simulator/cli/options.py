@@ -63,7 +63,7 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
     written, comma, last = incomplete.rpartition(",")
     if not comma:
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-    name, *given = written.split(",")
+    name, *options_typed = written.split(",")
     try:
         options = find(name).options
     except UnknownName:
@@ -72,7 +72,7 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
     if equals:
         values = next((known.choices for known in options if known.name == option), ())
         return [CompletionItem(f"{written},{option}={value}") for value in values if value.startswith(start)]
-    used = {text.partition("=")[0] for text in given}
+    used = {text.partition("=")[0] for text in options_typed}
     return [
         CompletionItem(f"{written},{unused.name}=", help=unused.doc)
         for unused in options

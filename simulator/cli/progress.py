@@ -102,16 +102,16 @@ def waiting(sink: Sink, *, quiet: bool) -> Iterator[None]:
     ended = threading.Event()
 
     def watch() -> None:
-        since, shown = 0.0, False
+        since, has_shown = 0.0, False
         while not ended.wait(0.25):
             stalled = sink.ledger.stalled_seconds
-            if stalled >= STALLED_SECONDS and not shown:
-                shown = True
+            if stalled >= STALLED_SECONDS and not has_shown:
+                has_shown = True
                 sys.stderr.write(
                     f"{_lead()}waiting: no message was acknowledged for {stalled:.0f} s: {_trouble(sink)}.\n"
                 )
-            elif shown and stalled < since and not ended.is_set():
-                shown = False
+            elif has_shown and stalled < since and not ended.is_set():
+                has_shown = False
                 sys.stderr.write(f"{_lead()}messages are acknowledged again, after {since:.0f} s.\n")
             since = stalled
 

@@ -52,13 +52,13 @@ def string_hash(array: pa.Array) -> Hashes:
         np.cumsum(counts, out=places[1:])
         offsets = places[offsets]
         units = np.frombuffer(data.tobytes().decode().encode("utf-16-le"), dtype=np.uint16)
-    out = np.empty(len(array), dtype=np.uint32)
+    hashes = np.empty(len(array), dtype=np.uint32)
     row = 0
     while row < len(array):
         until = max(int(np.searchsorted(offsets, offsets[row] + _RUN, side="right")) - 1, row + 1)
-        out[row:until] = _polynomials(units, offsets[row : until + 1])
+        hashes[row:until] = _polynomials(units, offsets[row : until + 1])
         row = until
-    return out.view(np.int32)
+    return hashes.view(np.int32)
 
 
 def _polynomials(units: npt.NDArray[np.uint16 | np.uint8], offsets: Ints) -> npt.NDArray[np.uint32]:
@@ -244,9 +244,9 @@ def original(array: pa.Array) -> Hashes:
     return _of_distinct(array, number)
 
 
-def _of_distinct(array: pa.Array, of: Callable[[str], int]) -> Hashes:
+def _of_distinct(array: pa.Array, hash_of: Callable[[str], int]) -> Hashes:
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    hashes = np.array([of(text) for text in coded.dictionary.to_pylist()] or [0], dtype=np.int32)
+    hashes = np.array([hash_of(text) for text in coded.dictionary.to_pylist()] or [0], dtype=np.int32)
     rows: Hashes = hashes[np.asarray(coded.indices.fill_null(0))]
     return rows
 

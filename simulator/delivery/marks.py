@@ -30,13 +30,13 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     firsts = [envelope.txn_in_second for envelope in envelopes if envelope.txn_in_second is not None]
     begins = kind is BEGIN and all(envelope.statement_ms is not None for envelope in envelopes)
     headers = [envelope.header for envelope in envelopes if envelope.header is not None]
-    taken: dict[str, Any] = {name: array[order[ends]] for name, array in arrays.items()}
+    columns: dict[str, Any] = {name: array[order[ends]] for name, array in arrays.items()}
     envelope = Envelope(
         phase=1,
         txn_in_second=np.concatenate(firsts)[order[ends]] if firsts else None,
         statement_ms=np.concatenate([envelope.logged_ms for envelope in envelopes])[order[ends]] if begins else None,
         header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
-        **taken,
+        **columns,
     )
     envelope = replace(
         envelope,

@@ -86,27 +86,29 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
             None if key is None else key if single else key.take(pa.array(first_rows)),
         )  # fmt: skip
     event = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    to = np.zeros(len(batch), dtype=np.int64) if partition is None else partition
-    grouped = np.lexsort((to, event))
+    partition_of_row = np.zeros(len(batch), dtype=np.int64) if partition is None else partition
+    grouped = np.lexsort((partition_of_row, event))
     begins = np.ones(len(batch), dtype=bool)
-    begins[1:] = (np.diff(event[grouped]) != 0) | (np.diff(to[grouped]) != 0)
+    begins[1:] = (np.diff(event[grouped]) != 0) | (np.diff(partition_of_row[grouped]) != 0)
     if events.message_rows is not None:
         rows = np.arange(len(batch))
-        begun = np.maximum.accumulate(np.where(begins, rows, 0))
-        begins |= (rows - begun) % events.message_rows == 0
+        message_start = np.maximum.accumulate(np.where(begins, rows, 0))
+        begins |= (rows - message_start) % events.message_rows == 0
     first = np.empty(len(batch), dtype=np.int64)  # by row: the first row of its message
     first[grouped] = grouped[begins][np.cumsum(begins) - 1]
     # in stream order: messages by their first rows
     order = np.argsort(first, kind="stable")
     heads = np.flatnonzero(np.diff(first[order], prepend=-1))
-    back = np.empty(len(order), dtype=np.int64)  # old row to new row
-    back[order] = np.arange(len(order))
-    changed = None if events.changed is None else tuple(None if r is None else np.sort(back[r]) for r in events.changed)
+    new_row = np.empty(len(order), dtype=np.int64)  # old row to new row
+    new_row[order] = np.arange(len(order))
+    changed = (
+        None if events.changed is None else tuple(None if r is None else np.sort(new_row[r]) for r in events.changed)
+    )
     moved = not np.array_equal(order, np.arange(len(order)))
     return PackedBatch(
         batch.take(order) if moved else batch,
         np.append(heads, len(batch)),
-        back[code_rows[event[order[heads]]]],
+        new_row[code_rows[event[order[heads]]]],
         changed,
         topic,
         None if partition is None else partition[order][heads],

@@ -155,5 +155,5 @@ def _written(parts: Sequence[Part], order: Ints, room_of: RoomOf) -> pa.Array:
             nulls.append(np.asarray(part.values.is_null()))
     rows = np.concatenate([np.arange(len(part), dtype=np.int32) for part in parts])[order]
     missing = np.concatenate(nulls)[order]
-    of = _parts_of(parts)[order]
-    return write(programs, len(order), of, rows, nulls=missing, type=pa.binary(), room_of=room_of)
+    part_of_message = _parts_of(parts)[order]
+    return write(programs, len(order), part_of_message, rows, nulls=missing, type=pa.binary(), room_of=room_of)

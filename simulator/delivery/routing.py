@@ -155,14 +155,14 @@ class Statements:
         """Addresses of an event. A statement about several tables goes once to each partition of any of them; there it
         names the first table whose first partition this is, else the first table that uses the partition."""
         addressed = [(part, self.address(part, database, to)) for part in self.parts(event)]
-        named: dict[tuple[str, int | None], int] = {}
+        first_named: dict[tuple[str, int | None], int] = {}
         for number, (_, address) in enumerate(addressed):
-            named.setdefault((address.topic, address.partitions[0]), number)
+            first_named.setdefault((address.topic, address.partitions[0]), number)
         for number, (_, address) in enumerate(addressed):
             for partition in address.partitions:
-                named.setdefault((address.topic, partition), number)
+                first_named.setdefault((address.topic, partition), number)
         for number, (part, address) in enumerate(addressed):
-            own = tuple(index for index in address.partitions if named[address.topic, index] == number)
+            own = tuple(index for index in address.partitions if first_named[address.topic, index] == number)
             if own:
                 yield part, replace(address, partitions=own)
 

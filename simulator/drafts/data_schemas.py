@@ -172,9 +172,9 @@ def _branches(type: Any, named: Mapping[str, Any]) -> list[Any]:
 
 def _avro_member(field: Mapping[str, Any], named: Mapping[str, Any]) -> Member:
     branches = _branches(field["type"], named)
-    rest = [branch for branch in branches if branch != "null"]
-    text = _avro_type(rest[0], named) if len(rest) == 1 else "json" if rest else None
-    return Member(str(field["name"]), text, len(rest) < len(branches))
+    value_branches = [branch for branch in branches if branch != "null"]
+    text = _avro_type(value_branches[0], named) if len(value_branches) == 1 else "json" if value_branches else None
+    return Member(str(field["name"]), text, len(value_branches) < len(branches))
 
 
 def _avro_type(type: Any, named: Mapping[str, Any]) -> str | None:
@@ -223,11 +223,11 @@ def _resolved(schema: Any, data: Any) -> dict[str, Any]:
     for _ in range(10):
         if not isinstance(schema, dict):
             return {}
-        to = schema.get("$ref")
-        if not isinstance(to, str) or not to.startswith("#"):
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
             return schema
         schema = data
-        for part in filter(None, to[1:].split("/")):
+        for part in filter(None, reference[1:].split("/")):
             part = part.replace("~1", "/").replace("~0", "~")
             schema = schema.get(part) if isinstance(schema, dict) else None
     return {}
@@ -249,9 +249,15 @@ def _json_members(schema: Mapping[str, Any], data: Any) -> list[Member]:
         inner = _resolved(given, data)
         branches = [_resolved(branch, data) for word in ("anyOf", "oneOf") for branch in inner.get(word, ())] or [inner]
         kinds = [kind for branch in branches for kind in _kinds(branch)]
-        rest = [(branch, kind) for branch in branches for kind in _kinds(branch) if kind != "null"]
+        value_branches = [(branch, kind) for branch in branches for kind in _kinds(branch) if kind != "null"]
         nullable = name not in required or "null" in kinds or any(branch.get("nullable") is True for branch in branches)
-        text = _json_type(*rest[0]) if len({kind for _, kind in rest}) == 1 else "json" if rest else None
+        text = (
+            _json_type(*value_branches[0])
+            if len({kind for _, kind in value_branches}) == 1
+            else "json"
+            if value_branches
+            else None
+        )
         members.append(Member(str(name), text, nullable))
     return members
 

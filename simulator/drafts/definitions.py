@@ -446,9 +446,9 @@ class _Reading:
         for table in self.tables.values():
             for name, text in table.checks:
                 self._check(table, name, text, choices)
-        made = [(table, self._definition(table)) for table in self.tables.values()]
-        notes = {table.id: tuple(table.notes) for table, _ in made}
-        return Definitions(tuple(definition for _, definition in made), notes, choices, tuple(self._said()))
+        definitions = [(table, self._definition(table)) for table in self.tables.values()]
+        notes = {table.id: tuple(table.notes) for table, _ in definitions}
+        return Definitions(tuple(definition for _, definition in definitions), notes, choices, tuple(self._said()))
 
     def _said(self) -> Iterator[str]:
         if self.passed:
@@ -488,12 +488,12 @@ class _Reading:
             elif key.kind == "primary" or set(key.names) != primary:  # not the index of the primary key
                 keys.append(key)
         links = []
-        for columns, parent, theirs in table.links:
-            known = self.tables.get(parent)
-            id = known.id if known else TableId(self.database, parent[1], parent[0])
-            main = next((key.names for key in known.keys if key.kind == "primary"), ()) if known else ()
+        for columns, parent, parent_columns in table.links:
+            parent_table = self.tables.get(parent)
+            id = parent_table.id if parent_table else TableId(self.database, parent[1], parent[0])
+            main = next((key.names for key in parent_table.keys if key.kind == "primary"), ()) if parent_table else ()
             if set(columns) <= table.fields.keys():
-                links.append(ForeignKey("", columns, id, theirs or main or ("?",)))
+                links.append(ForeignKey("", columns, id, parent_columns or main or ("?",)))
         fields = (
             replace(column, nullable=column.nullable and column.name not in primary) for column in table.fields.values()
         )

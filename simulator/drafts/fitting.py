@@ -44,8 +44,8 @@ class Fitting:
 
     def takes(self, column: dict[str, Any], key: dict[str, Any] | None = None) -> bool:
         """`column` as the language has it, `key` the key column that its values are made of."""
-        asked = repr((column, key))
-        if asked not in self.known:
+        question = repr((column, key))
+        if question not in self.known:
             columns = {
                 **(key or {"id": {"type": self.integers, "values": "sequence"}}),
                 "the column": column,
@@ -55,10 +55,10 @@ class Fitting:
                 source = None if self.portable else str(self.source)
                 spec = ScenarioSpec.model_validate({"source": source, "tables": {"t": table}})
                 resolve(Loaded(spec, "draft", "draft", Mapping()), self.source)
-                self.known[asked] = True
+                self.known[question] = True
             except (UsageError, ValueError):
-                self.known[asked] = False
-        return self.known[asked]
+                self.known[question] = False
+        return self.known[question]
 
     def numbers(self, text: str) -> int:
         """Count of sequence numbers that a column can hold."""
@@ -87,10 +87,10 @@ class Fitting:
     def changes(self, column: dict[str, Any]) -> bool:
         """Whether an update that sets the column is certain to change it."""
         values = column.get("values", "default")
-        kind, given = next(iter(values.items())) if isinstance(values, dict) else (values, None)
+        kind, arguments = next(iter(values.items())) if isinstance(values, dict) else (values, None)
         if kind == "default":
-            kind, given = self.source.default_values(self.type(column["type"]))
-        if kind in ("range", "choices") and len(set(given or ())) < 2:
+            kind, arguments = self.source.default_values(self.type(column["type"]))
+        if kind in ("range", "choices") and len(set(arguments or ())) < 2:
             return False
-        changing = given in _PERSON if kind == "person" else kind in _CHANGING
+        changing = arguments in _PERSON if kind == "person" else kind in _CHANGING
         return changing and column.get("changes") != "no" and float(column.get("nulls", 0)) < 0.3

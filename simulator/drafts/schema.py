@@ -318,5 +318,5 @@ def _problem(path: str, part: Statement, session: Session, problem: str, line: i
     advice = "change or remove the statement, or name the server that it was written for with --source"
     if re.search(r"\bAUTOINCREMENT\b", part.text, re.IGNORECASE):
         advice = "it looks like SQLite's: rewrite it as another system's CREATE TABLE"
-    which = f"{_quoted(part.text)} cannot be read as {session.server.id}'s"
-    return ScenarioError(path, part.line + line, "", f"{which} ({problem}); {advice}.")
+    problem_text = f"{_quoted(part.text)} cannot be read as {session.server.id}'s"
+    return ScenarioError(path, part.line + line, "", f"{problem_text} ({problem}); {advice}.")

@@ -120,20 +120,20 @@ class Live:
         sample = f"(SELECT * FROM {name} LIMIT {SAMPLE}) AS s"
         columns = [column.name for column in table.fields]
         key = table.primary.names[0] if table.primary and len(table.primary.names) == 1 else None
-        few = [
+        counted = [
             column.name
             for column in table.fields
             if column.name != key and _may_have_few(column.type.name, column.type.length)
         ]
-        asked = [f"COUNT({self.quoted(column)})" for column in columns]
-        asked += [f"COUNT(DISTINCT {self.quoted(column)})" for column in few]
-        ((count, *counts),) = self.session.rows(f"SELECT COUNT(*), {', '.join(asked)} FROM {sample}")
+        count_expressions = [f"COUNT({self.quoted(column)})" for column in columns]
+        count_expressions += [f"COUNT(DISTINCT {self.quoted(column)})" for column in counted]
+        ((count, *counts),) = self.session.rows(f"SELECT COUNT(*), {', '.join(count_expressions)} FROM {sample}")
         if not count:
             return 0, {}
         nulls = {name: 1 - filled / count for name, filled in zip(columns, counts, strict=False)}
         values = {
             column: self._values(column, sample)
-            for column, different in zip(few, counts[len(columns) :], strict=True)
+            for column, different in zip(counted, counts[len(columns) :], strict=True)
             if 1 < different <= min(MOST_VALUES, count // ROWS_A_VALUE)
         }
         number_key = next((column for column in table.fields if column.name == key and "int" in column.type.name), None)

@@ -63,22 +63,24 @@ class Draft:
 
 def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
     """The tables, and what is to be said of those that are left out."""
-    made: dict[str, Draft] = {}
+    drafts_by_name: dict[str, Draft] = {}
     left_out: list[str] = []
     for definition in schema.tables:
         called = (definition.id.name, *(column.name for column in definition.fields))
         wrong = next((name for name in called if not _NAME.fullmatch(name)), None)
-        if wrong is not None or definition.id.name.lower() in made:
+        if wrong is not None or definition.id.name.lower() in drafts_by_name:
             why = "another table has its name" if wrong is None else f"no scenario has the name {wrong!r}"
             left_out.append(f"{definition.id} is left out: {why}.")
         else:
-            made[definition.id.name.lower()] = Draft(definition)
-            made[definition.id.name.lower()].notes += schema.notes.get(definition.id, ())
+            drafts_by_name[definition.id.name.lower()] = Draft(definition)
+            drafts_by_name[definition.id.name.lower()].notes += schema.notes.get(definition.id, ())
     drafting = _Drafting(
-        Fitting(schema.source, schema.portable), {draft.definition.id: draft for draft in made.values()}, schema
+        Fitting(schema.source, schema.portable),
+        {draft.definition.id: draft for draft in drafts_by_name.values()},
+        schema,
     )
     drafting.all()
-    return list(made.values()), left_out
+    return list(drafts_by_name.values()), left_out
 
 
 class _Drafting:
@@ -111,17 +113,17 @@ class _Drafting:
 
     # ---------------------------------------------------------------------------------------------------------- columns
 
-    def _column(self, draft: Draft, one: Field) -> None:
-        text = self.fitting.type_text(one.type)
-        texts = self.fitting.source.family(one.type) in ("text", "enum", "set")
-        if texts and one.type.charset not in _SERVED:
-            text += f" character set {one.type.charset}"
+    def _column(self, draft: Draft, definition_field: Field) -> None:
+        text = self.fitting.type_text(definition_field.type)
+        texts = self.fitting.source.family(definition_field.type) in ("text", "enum", "set")
+        if texts and definition_field.type.charset not in _SERVED:
+            text += f" character set {definition_field.type.charset}"
         column: dict[str, Any] = {"type": text}
-        if not one.nullable:
+        if not definition_field.nullable:
             column["nullable"] = "no"
-        draft.columns[one.name] = column
-        if one.generated is not None:
-            draft.said[one.name] = f"The server computes it: {one.generated}."
+        draft.columns[definition_field.name] = column
+        if definition_field.generated is not None:
+            draft.said[definition_field.name] = f"The server computes it: {definition_field.generated}."
 
     def _defaults(self, draft: Draft) -> None:
         """Every column gets values of its own."""
@@ -134,33 +136,40 @@ class _Drafting:
             draft.notes.append(f"Defaults are left out: {', '.join(left_out)}.")
 
     def _values(self, draft: Draft) -> None:
-        for one in draft.definition.fields:
-            if one.name in draft.roles:
+        for definition_field in draft.definition.fields:
+            if definition_field.name in draft.roles:
                 continue
-            column = draft.columns[one.name]
-            created = names.is_created(one.name)
-            facts = self.facts.get((draft.definition.id, one.name))
-            labels = self.choices.get((draft.definition.id, one.name))
-            asked = names.candidates(draft.name, one.name, self.fitting.holds(column["type"]), one.type.labels)
-            now = bool(_NOW.match(one.default or "")) and self.fitting.holds(column["type"]) in ("times", "dates")
-            created = created or (now and not names.is_updated(one.name))
-            if one.on_update or now:
-                asked = iter([("commit_time", None)])
-            elif one.type.name == '"char"':  # a byte, which has no length
-                asked = iter(())
+            column = draft.columns[definition_field.name]
+            created = names.is_created(definition_field.name)
+            facts = self.facts.get((draft.definition.id, definition_field.name))
+            labels = self.choices.get((draft.definition.id, definition_field.name))
+            candidates = names.candidates(
+                draft.name, definition_field.name, self.fitting.holds(column["type"]), definition_field.type.labels
+            )
+            defaults_to_now = bool(_NOW.match(definition_field.default or "")) and self.fitting.holds(
+                column["type"]
+            ) in (
+                "times",
+                "dates",
+            )
+            created = created or (defaults_to_now and not names.is_updated(definition_field.name))
+            if definition_field.on_update or defaults_to_now:
+                candidates = iter([("commit_time", None)])
+            elif definition_field.type.name == '"char"':  # a byte, which has no length
+                candidates = iter(())
             elif facts and facts.values:
-                asked = chain([("choices", dict(facts.values))], asked)
+                candidates = chain([("choices", dict(facts.values))], candidates)
             elif labels and len(labels) > 1:
-                asked = chain([("choices", list(labels))], asked)
-            for kind, given in asked:
-                values = kind if given is None else {kind: given}
+                candidates = chain([("choices", list(labels))], candidates)
+            for kind, arguments in candidates:
+                values = kind if arguments is None else {kind: arguments}
                 if self.fitting.takes({**column, "values": values}):
                     column["values"] = values
-                    if created and not one.on_update:
+                    if created and not definition_field.on_update:
                         column["changes"] = "no"
                     break
-            if one.nullable and column.get("values") not in ("commit_time", "version"):
-                share = "0.9" if "delet" in one.name.lower() else "0.1"
+            if definition_field.nullable and column.get("values") not in ("commit_time", "version"):
+                share = "0.9" if "delet" in definition_field.name.lower() else "0.1"
                 column["nulls"] = share if facts is None else f"{facts.nulls:.4g}"
                 if column["nulls"] == "0" or not self.fitting.takes(column):
                     del column["nulls"]
@@ -185,21 +194,25 @@ class _Drafting:
         columns = [self._stored(draft, name) for name in primary.names]
         links = {self._stored(draft, link.columns[0]) for link in draft.definition.foreign if self._parent(link)}
         single = len(columns) == 1
-        made = {name: self._repeats_never(draft, name) for name in columns if single or name not in links}
-        made = {name: kind for name, kind in made.items() if kind}
+        never_repeats = {name: self._repeats_never(draft, name) for name in columns if single or name not in links}
+        never_repeats = {name: kind for name, kind in never_repeats.items() if kind}
         linked = [name for name in columns if name in links and not single]
-        if not made and linked == columns and self.fitting.numbers(draft.columns[linked[-1]]["type"]) >= LASTING:
-            made = {linked[-1]: self._repeats_never(draft, linked[-1])}
-        if not any(made.values()):
+        if (
+            not never_repeats
+            and linked == columns
+            and self.fitting.numbers(draft.columns[linked[-1]]["type"]) >= LASTING
+        ):
+            never_repeats = {linked[-1]: self._repeats_never(draft, linked[-1])}
+        if not any(never_repeats.values()):
             draft.notes.append(
                 f"The key ({', '.join(columns)}) is left out: none of its columns can have values that never repeat."
             )
             return
-        draft.key = [name for name in columns if name in made or name in linked]
+        draft.key = [name for name in columns if name in never_repeats or name in linked]
         if len(draft.key) < len(columns):
             gone = ", ".join(name for name in columns if name not in draft.key)
             draft.notes.append(f"The key has {gone}, too, whose values may repeat; here it is left out.")
-        for name, kind in made.items():
+        for name, kind in never_repeats.items():
             draft.columns[name]["values"] = kind
             draft.roles.add(name)
 
@@ -298,8 +311,8 @@ class _Drafting:
         name = self._stored(draft, link.columns[0])
         why = self._no_reference(draft, link, name)
         if why is not None:
-            to = f"{link.parent.name} ({', '.join(link.parent_columns)})"
-            draft.notes.append(f"The foreign key ({', '.join(link.columns)}) to {to} is left out: {why}.")
+            parent_text = f"{link.parent.name} ({', '.join(link.parent_columns)})"
+            draft.notes.append(f"The foreign key ({', '.join(link.columns)}) to {parent_text} is left out: {why}.")
             return
         column = draft.columns[name]
         parent = self.tables[link.parent]
@@ -313,14 +326,14 @@ class _Drafting:
         for price in filter(names.is_price, parent.columns):
             self._price(draft, name, f"{parent.name}.{price}", parent.columns[price])
 
-    def _price(self, draft: Draft, via: str, price: str, theirs: dict[str, Any]) -> None:
+    def _price(self, draft: Draft, via: str, price: str, parent_price: dict[str, Any]) -> None:
         """A price in a table that refers to a product is the product's price of that time."""
         ddl, type = self.fitting.source.ddl, self.fitting.type
         for name, column in draft.columns.items():
-            old, new = type(theirs["type"]), type(column["type"])
+            old, new = type(parent_price["type"]), type(column["type"])
             fits = ddl.type_name(old) == ddl.type_name(new) or ddl.widens(old, new)
             nulls = column.get("nullable") == "no" and "no" not in (draft.columns[via].get("nullable"),)
-            nulls = nulls or (column.get("nullable") == "no" and theirs.get("nullable") != "no")
+            nulls = nulls or (column.get("nullable") == "no" and parent_price.get("nullable") != "no")
             same = name.lower() in (price.partition(".")[2].lower(), "price", "unit_price", "price_each", "list_price")
             if same and names.is_price(name) and fits and not nulls and name not in draft.roles:
                 column.pop("nulls", None)

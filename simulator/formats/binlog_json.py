@@ -55,34 +55,34 @@ def document(text: str) -> str:
     """
     if text == typed_json.EMPTY:
         return "null"
-    out: list[str] = []
-    _write(typed_json.parsed(text), out)
-    return "".join(out)
+    texts: list[str] = []
+    _write(typed_json.parsed(text), texts)
+    return "".join(texts)
 
 
-def _write(value: Any, out: list[str]) -> None:
+def _write(value: Any, texts: list[str]) -> None:
     if isinstance(value, Pairs) and value and value[0][0] == typed_json.DECIMAL:
-        out.append(value[0][1])
+        texts.append(value[0][1])
     elif isinstance(value, Pairs) and value and value[0][0] == typed_json.DATE:
-        out.append(_string(value[0][1]))
+        texts.append(_string(value[0][1]))
     elif isinstance(value, Pairs):
-        out.append("{")
+        texts.append("{")
         for i, (key, member) in enumerate(value):
-            out.append(("," if i else "") + _string(key) + ":")
-            _write(member, out)
-        out.append("}")
+            texts.append(("," if i else "") + _string(key) + ":")
+            _write(member, texts)
+        texts.append("}")
     elif isinstance(value, list):
-        out.append("[")
+        texts.append("[")
         for i, member in enumerate(value):
-            out.append("," if i else "")
-            _write(member, out)
-        out.append("]")
+            texts.append("," if i else "")
+            _write(member, texts)
+        texts.append("]")
     elif isinstance(value, Number):
-        out.append(_double(value))
+        texts.append(_double(value))
     elif isinstance(value, str):
-        out.append(_string(_scalar(value)))
+        texts.append(_string(_scalar(value)))
     else:
-        out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
+        texts.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def _double(text: str) -> str:

@@ -71,11 +71,11 @@ def _sized_tables(base: Case) -> list[str]:
     if is_script(base.scenario):
         return []
     loaded, _ = load(base.loaded_from)
-    given = {setting.partition("=")[0] for setting in base.settings}
+    set_keys = {setting.partition("=")[0] for setting in base.settings}
     return [
         name
         for name, table in loaded.data["tables"].items()  # type: ignore[union-attr]
-        if "rows" in table and f"tables.{name}.rows" not in given and _count(table["rows"]) > MANY_ROWS
+        if "rows" in table and f"tables.{name}.rows" not in set_keys and _count(table["rows"]) > MANY_ROWS
     ]
 
 

@@ -111,19 +111,20 @@ class Command:
         environment = {**os.environ, "CDCSIM_MESSAGES": str(messages), "CDCSIM_TABLES": str(folder)}
         try:
             with messages.open("rb") as stdin:
-                done = subprocess.run(
+                result = subprocess.run(
                     words, stdin=stdin, capture_output=True, env=environment, timeout=self.seconds, check=False
                 )
         except OSError as error:
             raise UsageError(f"{words[0]}: the consumer cannot be run: {error.strerror}.") from None
         except subprocess.TimeoutExpired:
             raise ConsumerEnded(f"the consumer did not end within {self.seconds:g} s.") from None
-        if done.returncode:
-            told = done.stderr.decode(errors="replace").strip().splitlines()
-            if done.returncode in NOT_RUN:
-                raise UsageError(f"{words[0]}: the consumer cannot be run: {(told or ['not found'])[-1]}.")
+        if result.returncode:
+            error_lines = result.stderr.decode(errors="replace").strip().splitlines()
+            if result.returncode in NOT_RUN:
+                raise UsageError(f"{words[0]}: the consumer cannot be run: {(error_lines or ['not found'])[-1]}.")
             raise ConsumerEnded(
-                f"the consumer ended with status {done.returncode}" + (f": {told[-1].rstrip('.')}." if told else ".")
+                f"the consumer ended with status {result.returncode}"
+                + (f": {error_lines[-1].rstrip('.')}." if error_lines else ".")
             )
 
 

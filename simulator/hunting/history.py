@@ -116,10 +116,10 @@ class History:
         """Whether that holds for one partition read after the other, in both directions, too."""
         messages = list(self.sent.messages())
         lanes = [(message.topic, partition_of(message, self.case.partitions)) for message in messages]
-        wanted = self._applied(self.faultless)
+        expected_rows = self._applied(self.faultless)
         for reverse in (False, True):
             order = sorted(range(len(messages)), key=lanes.__getitem__, reverse=reverse)
-            if self._applied(MessageBatch(self.sent.columns.take(pa.array(order, pa.int64())))) != wanted:
+            if self._applied(MessageBatch(self.sent.columns.take(pa.array(order, pa.int64())))) != expected_rows:
                 return False
         return True
 

@@ -38,19 +38,19 @@ def keys_of(batch: ChangeBatch, source: Source) -> tuple[list[Key], list[Key]]:
 
 def only(block: Block, rows: Rows, source: Source) -> Block:
     """A block with the changes of some rows alone; events stay, and so do changes of tables without a key."""
-    wanted = {(table, key) for table, keys in rows for key in keys}
+    wanted_rows = {(table, key) for table, keys in rows for key in keys}
     tables = {table for table, _ in rows}
     batches = []
     for batch in block.batches:
         table = str(batch.table.id)
         if batch.table.primary_key and table in tables:
-            kept = [
+            reduced_batches = [
                 row
                 for row, (old, new) in enumerate(zip(*keys_of(batch, source), strict=True))
-                if (table, old) in wanted or (table, new) in wanted
+                if (table, old) in wanted_rows or (table, new) in wanted_rows
             ]
-            if kept:
-                batches.append(batch.take(np.array(kept, dtype=np.int64)))
+            if reduced_batches:
+                batches.append(batch.take(np.array(reduced_batches, dtype=np.int64)))
     return replace(block, batches=tuple(batches), changes=sum(map(len, batches)))
 
 
@@ -92,16 +92,16 @@ def rows_left(batches: Sequence[ChangeBatch], known: KnownRows, source: Source) 
         if batch.table.primary_key
         for row, (old, new) in enumerate(zip(*keys_of(batch, source), strict=True))
     ]
-    left = dict[TableId, dict[Key, tuple[int, int]]]()
+    remaining = dict[TableId, dict[Key, tuple[int, int]]]()
     for *_, number, row, old, new in sorted(changes, key=lambda change: change[:3]):
-        rows = left.setdefault(batches[number].table.id, {})
+        rows = remaining.setdefault(batches[number].table.id, {})
         rows.pop(old, None)
         if batches[number].kind is not DELETE:
             rows[new] = number, row
     tables = {batch.table.id: batch for batch in batches}
     return [
         table
-        for id, rows in left.items()
+        for id, rows in remaining.items()
         if (table := _expected(tables[id], [(batches[number], row) for number, row in rows.values()], known))
     ]
 

@@ -32,15 +32,15 @@ First: TypeAlias = Callable[[Iterable[Case]], int | None]
 def shrink(case: Case, fails: Callable[[Case], bool], in_order: InOrder = map) -> Case:
     """The smallest case found. `fails` says whether the consumer still fails, and no when the time is over; `in_order`
     maps it over cases, several at once if it likes."""
-    known: dict[Case, bool] = {}
+    failed_before: dict[Case, bool] = {}
 
     def still(smaller: Case) -> bool:
-        if smaller not in known:
+        if smaller not in failed_before:
             failed = False
             with suppress(SimulatorError):  # a scenario that lost too much is none
                 failed = fails(smaller)
-            known[smaller] = failed
-        return known[smaller]
+            failed_before[smaller] = failed
+        return failed_before[smaller]
 
     def first(cases: Iterable[Case]) -> int | None:
         return next((number for number, failed in enumerate(in_order(still, cases)) if failed), None)
@@ -92,10 +92,10 @@ def _fewer_rows(case: Case, first: First) -> Case:
     def with_groups(some: Sequence[tuple[Identity, ...]]) -> Case:
         return replace(case, rows=rows_of(some))
 
-    kept = minimal(groups, lambda parts: first(map(with_groups, parts)))
-    if len(kept) == len(groups) and (case.rows is not None or first([with_groups(kept)]) is None):
+    needed_groups = minimal(groups, lambda parts: first(map(with_groups, parts)))
+    if len(needed_groups) == len(groups) and (case.rows is not None or first([with_groups(needed_groups)]) is None):
         return case
-    return with_groups(kept)
+    return with_groups(needed_groups)
 
 
 def _less_scenario(case: Case, first: First) -> Case:
@@ -113,14 +113,14 @@ def _less_at(depth: int, case: Case, data: Any, first: First) -> tuple[Case, Any
     """The case without the keys and entries at a depth that it can do without, and the scenario's data."""
     paths = list(_paths(data, depth))
 
-    def without(kept: Sequence[Path]) -> Any:
-        return _rebuilt(data, {*paths}.difference(kept))
+    def without(needed_paths: Sequence[Path]) -> Any:
+        return _rebuilt(data, {*paths}.difference(needed_paths))
 
     def with_own(scenario: Any) -> Case:
         return replace(case, scenario=yaml_of(scenario), settings=())
 
-    kept = minimal(paths, lambda parts: first(with_own(without(some)) for some in parts))
-    return (case, data) if len(kept) == len(paths) else (with_own(without(kept)), without(kept))
+    needed_paths = minimal(paths, lambda parts: first(with_own(without(removed_paths)) for removed_paths in parts))
+    return (case, data) if len(needed_paths) == len(paths) else (with_own(without(needed_paths)), without(needed_paths))
 
 
 def _paths(data: Any, depth: int, above: Path = ()) -> Iterator[Path]:
@@ -134,8 +134,10 @@ def _paths(data: Any, depth: int, above: Path = ()) -> Iterator[Path]:
 
 def _rebuilt(data: Any, gone: Set[Path], above: Path = ()) -> Any:
     """The data without some paths."""
-    kept = {name: _rebuilt(value, gone, (*above, name)) for name, value in _entries(data) if (*above, name) not in gone}
-    return kept if isinstance(data, Mapping) else list(kept.values()) if isinstance(data, list) else data
+    entries = {
+        name: _rebuilt(value, gone, (*above, name)) for name, value in _entries(data) if (*above, name) not in gone
+    }
+    return entries if isinstance(data, Mapping) else list(entries.values()) if isinstance(data, list) else data
 
 
 def _entries(data: Any) -> Iterable[tuple[str | int, Any]]:
@@ -146,17 +148,17 @@ def minimal(items: Sequence[Item], first: Callable[[Iterable[Sequence[Item]]], i
     """A part of the items that still fails, and of which no single one can go: halves are left out first, then
     quarters … (delta debugging). `first` is the index of the first part that fails. The items themselves are taken to
     fail."""
-    kept, size = list(items), max(1, len(items) // 2)
+    needed, size = list(items), max(1, len(items) // 2)
     while True:
         position, removed = 0, False
-        while size < len(kept):
-            starts = range(position, len(kept), size)
-            number = first(kept[:start] + kept[start + size :] for start in starts)
+        while size < len(needed):
+            starts = range(position, len(needed), size)
+            number = first(needed[:start] + needed[start + size :] for start in starts)
             if number is None:
                 break
             position, removed = starts[number], True
-            kept = kept[:position] + kept[position + size :]
+            needed = needed[:position] + needed[position + size :]
         if size == 1 and not removed:
-            return kept
-        if not removed or size > len(kept):
+            return needed
+        if not removed or size > len(needed):
             size = max(1, size // 2)

@@ -144,16 +144,16 @@ class Job:
         """Renderer that turns blocks into messages. `partitions` overrides the job's partition counts; with
         `wall_clock` the product's write time is the current time; `only` reduces blocks to a part of their changes."""
         self._number_schemas()
-        to = self.addressing
-        now = now_ms if wall_clock else None
-        partitions = partitions or to.partitions
-        arguments = (self.stream, self.codec, self._route(to.route), to.topic, partitions)
+        addressing = self.addressing
+        clock = now_ms if wall_clock else None
+        partitions = partitions or addressing.partitions
+        arguments = (self.stream, self.codec, self._route(addressing.route), addressing.topic, partitions)
         if not self.faults:
-            return Renderer(*arguments, unsent=self.unsent, now_ms=now, only=only)
+            return Renderer(*arguments, unsent=self.unsent, now_ms=clock, only=only)
         from simulator.run.faults.renderer import FaultyRenderer
 
         seed = self.scenario.spec.seed
-        return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=now, only=only, faults=self.faults, seed=seed)
+        return FaultyRenderer(*arguments, unsent=self.unsent, now_ms=clock, only=only, faults=self.faults, seed=seed)
 
     def starting(self, limits: Limits) -> Job:
         """The same job for a run that begins at these limits: no fault repeats an earlier message."""
@@ -261,9 +261,9 @@ class Job:
         container = self.codec.layout.container
         reader = None if container is None else container.decoded
         for start in range(0, len(batch), SINGLE_MESSAGES):
-            part = batch.slice(start, SINGLE_MESSAGES)
-            turns = part["turn"].to_numpy()[part["phase"].to_numpy() == 1]
-            yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()), reader)
+            messages = batch.slice(start, SINGLE_MESSAGES)
+            turns = messages["turn"].to_numpy()[messages["phase"].to_numpy() == 1]
+            yield from messages.messages(self.stream.steps_of(np.unique(turns).tolist()), reader)
 
 
 def open_job(scenario: Any, format: str, *, settings: Sequence[str] = (), **options: Any) -> Job:
@@ -276,8 +276,8 @@ def job_of(subject: Subject, broker: str | None = None) -> Job:
     Raises UsageError before anything is written."""
     broker = broker or subject.broker
     if broker not in (offered := find(parse_format(subject.format)[0]).brokers) and broker not in brokers():
-        known = dict.fromkeys((*offered, *brokers()))
-        raise UnknownName("kind of broker", broker, known, f"--broker is one of {', '.join(known)}.")
+        known_brokers = dict.fromkeys((*offered, *brokers()))
+        raise UnknownName("kind of broker", broker, known_brokers, f"--broker is one of {', '.join(known_brokers)}.")
     loaded, named = _loaded(subject)
     system = _fitting(subject, broker, loaded) or named
     codec = open_codec(subject.format, system, broker=broker, allow_undocumented=subject.allow_undocumented)

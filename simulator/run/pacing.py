@@ -102,9 +102,9 @@ class Shape(Pace):
             middle, swing = (low + high) / 2, (high - low) / 2
             turns = 2 * math.pi / period
             return middle * seconds + swing / turns * (1 - math.cos(turns * seconds))
-        periods, part = divmod(seconds, period)
+        periods, within_period = divmod(seconds, period)
         up = period * SPIKE_SHARE
-        return low * seconds + (high - low) * (periods * up + min(part, up))
+        return low * seconds + (high - low) * (periods * up + min(within_period, up))
 
     @cached_property
     def _areas(self) -> list[float]:
@@ -168,10 +168,10 @@ class StalledPace(Pace):
         return self.pace.high
 
     def due(self, seconds: float) -> float:
-        period, inside = divmod(seconds, STALL_SECONDS)
+        period, within_period = divmod(seconds, STALL_SECONDS)
         struck = chance(bits(key(self.seed, "stall"), np.array([int(period)])), self.share)[0]
         if struck:
-            seconds = period * STALL_SECONDS + max(0.0, 2 * inside - STALL_SECONDS)
+            seconds = period * STALL_SECONDS + max(0.0, 2 * within_period - STALL_SECONDS)
         return self.pace.due(seconds)
 
 
@@ -251,13 +251,13 @@ def parse_pace(text: str) -> Pace:
 
 def _shape(form: str, text: str) -> Shape:
     """The shape of a part of a `--rate` text. Raises OptionError."""
-    shape, colon, rest = form.strip().partition(":")
+    shape, colon, rates_text = form.strip().partition(":")
     if shape.lower() == "curve":
-        return _read_curve(Path(rest), text)
+        return _read_curve(Path(rates_text), text)
     try:
         if not colon:
             return _pace([(0.0, shape.lower().removesuffix("/s"))])
-        rates, _, time = rest.rpartition("/")
+        rates, _, time = rates_text.rpartition("/")
         period = parse_time(time)
         if shape.lower() == "steps":
             steps = list(enumerate(rates.split(",")))

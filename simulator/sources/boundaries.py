@@ -61,10 +61,10 @@ def times(literals: Iterable[str], fractions: list[str]) -> list[str]:
     >>> times(["00:00:00", "12:34:56{some}"], ["", ".5"])
     ['00:00:00', '12:34:56.5']
     """
-    some = [fraction for fraction in fractions if fraction]
+    nonempty = [fraction for fraction in fractions if fraction]
     texts = []
     for literal in literals:
-        several = fractions if "{fraction}" in literal else some if "{some}" in literal else fractions[-1:]
+        several = fractions if "{fraction}" in literal else nonempty if "{some}" in literal else fractions[-1:]
         texts += [literal.format(fraction=digits, some=digits, last=digits) for digits in several]
     return texts
 

@@ -107,8 +107,8 @@ def spread(seq: Ints, *, step: int, share: int) -> Ints:
     [0, 8, 24, 32, 33, 34, 47, 48, 63]
     """
     near = share // 2 // step
-    inside: Ints = np.where(seq < near, seq * step, share // 2 + seq - near)
-    return np.minimum(inside, share - 1)
+    offset: Ints = np.where(seq < near, seq * step, share // 2 + seq - near)
+    return np.minimum(offset, share - 1)
 
 
 def text(numbers: Ints) -> pa.Array:

@@ -130,7 +130,7 @@ class Source(ABC):
         """Texts of every type; several for a type with arguments."""
         literals: list[str] = []
         for name in self.types:
-            shapes = (name, *(f"{name}({inside})" for inside in _ARGUMENTS), name.replace(" ", "(3) ", 1))
+            shapes = (name, *(f"{name}({sample})" for sample in _ARGUMENTS), name.replace(" ", "(3) ", 1))
             by_type: dict[ColumnType, str] = {}
             for text in shapes:
                 try:

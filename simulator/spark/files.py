@@ -105,11 +105,11 @@ class Folder:
         path = Path(self.path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            there = next(iter(sorted(entry.name for entry in path.iterdir())), None)
+            existing_name = next(iter(sorted(entry.name for entry in path.iterdir())), None)
         except OSError as error:
             raise SinkError(f"{self.url}: the folder cannot be made: {error.strerror}.") from None
-        if there is not None:
-            raise SinkError(f"{self.url}: {there} is already there; name an empty folder, or remove it.")
+        if existing_name is not None:
+            raise SinkError(f"{self.url}: {existing_name} is already there; name an empty folder, or remove it.")
 
     def write(self, work: Work, task: int, attempt: int) -> Done:
         """Renders a task's share into files. Raises SinkError, DeliveryFailed, UsageError."""
@@ -140,10 +140,10 @@ class Folder:
         """Checks that `count` files exist, and writes `_SUCCESS`. Raises SinkError."""
         path = Path(self.path)
         shutil.rmtree(path / UNFINISHED, ignore_errors=True)
-        there = sum(len(files) for _, _, files in os.walk(path))
-        if there < count:
+        existing = sum(len(files) for _, _, files in os.walk(path))
+        if existing < count:
             raise SinkError(
-                f"{self.url}: {count - there} of {count} files are missing: all of Spark's processes must share the "
+                f"{self.url}: {count - existing} of {count} files are missing: all of Spark's processes must share the "
                 "folder; name one on a file system that all of them have."
             )
         (path / SUCCESS).touch()

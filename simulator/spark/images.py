@@ -50,8 +50,10 @@ class Images:
         return KnownRows(job.format, job.codec, job.unsent) if job.format else None
 
     def _columns(self, table: Table) -> list[Column]:
-        known = self._known
-        return [table.columns[i] for i in (range(len(table.columns)) if known is None else known.columns(table))]
+        known_rows = self._known
+        return [
+            table.columns[i] for i in (range(len(table.columns)) if known_rows is None else known_rows.columns(table))
+        ]
 
     @cached_property
     def schema(self) -> pa.Schema:

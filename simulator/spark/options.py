@@ -118,8 +118,8 @@ class Options:
         name, tables = self.values["table"], list(stream.tables_from(turn))
         versions = [table for table in tables if name in (str(table.id), table.id.name)]
         if len({table.id for table in versions}) != 1:
-            known = sorted({str(table.id) for table in tables})
-            raise UnknownName("table", name, known, f"`table` is one of {', '.join(known)}.")
+            table_names = sorted({str(table.id) for table in tables})
+            raise UnknownName("table", name, table_names, f"`table` is one of {', '.join(table_names)}.")
         return versions
 
 

@@ -160,7 +160,7 @@ class View:
     def filtered(self, filters: Iterable[Filter]) -> tuple[View, list[Filter]]:
         """The view with the filters that it applies itself (on operations, kinds and topics), and the remaining
         filters."""
-        only, left = dict(self.only), []
+        only, unsupported = dict(self.only), []
         columns = {"messages": ("kind", "topic"), "changes": ("op",)}.get(self.name, ())
         for condition in filters:
             match condition:
@@ -169,10 +169,10 @@ class View:
                 case In((name,), several) if name in columns:
                     values = frozenset(several)
                 case _:
-                    left.append(condition)
+                    unsupported.append(condition)
                     continue
             only[name] = only.get(name, values) & values
-        return replace(self, only=only), left
+        return replace(self, only=only), unsupported
 
     def read(self, todo: Work, task: int) -> Iterator[pa.RecordBatch]:
         job, share = todo.open(), todo.share(task)

@@ -44,10 +44,10 @@ def source_of(loaded: Loaded, requested: str | None) -> Source:
         loaded.fail(("source",), str(error).removeprefix("--source "))
     if requested is None:
         return source
-    named = sources.find(requested)
-    if source.id not in (named.id, sources.SPEAKS.get(named.id)):
+    requested_source = sources.find(requested)
+    if source.id not in (requested_source.id, sources.SPEAKS.get(requested_source.id)):
         raise UsageError(
             f"--source {requested}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, "
             "or a scenario with portable types."
         )
-    return named
+    return requested_source

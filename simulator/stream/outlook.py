@@ -113,7 +113,7 @@ def _repeats(names: Any, numbers: Any) -> dict[str, Any]:
     _, counts = np.unique(names, return_counts=True)
     window = min(WINDOW, len(names))
     complete = len(names) // window * window
-    different = [len(np.unique(part)) for part in names[:complete].reshape(-1, window)]
+    different = [len(np.unique(rows_in_window)) for rows_in_window in names[:complete].reshape(-1, window)]
     return {
         "rows_per_1000_changes": round(float(np.mean(different)) * WINDOW / window),
         "again_within_100_changes": round(float((gaps <= SOON).sum() / len(names)), 4),

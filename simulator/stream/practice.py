@@ -46,9 +46,9 @@ def practice(stream: ChangeStream, structure: Structure) -> dict[str, Any]:
             if isinstance(column.generator, Looked) and len(inserted):
                 copies.append({"column": label, **_agreement(column.generator, inserted, stop)})
             if isinstance(column.generator, Numbers) and len(inserted) > 1:
-                given = np.sort(column.generator.numbers(inserted)) // column.generator.step
-                span = int(given[-1] - given[0]) + 1
-                gaps.append({"column": label, "missing": round(1 - len(np.unique(given)) / span, 4)})
+                used_numbers = np.sort(column.generator.numbers(inserted)) // column.generator.step
+                span = int(used_numbers[-1] - used_numbers[0]) + 1
+                gaps.append({"column": label, "missing": round(1 - len(np.unique(used_numbers)) / span, 4)})
             if isinstance(column.generator, Persons) and column.generator.part == "name":
                 rows = _alive(compiled, number)
                 names = decoded(column.array(rows)).to_pylist() if len(rows) else []
@@ -83,12 +83,13 @@ def _agreement(looked: Looked, rows: State, stop: int) -> dict[str, Any]:
     copies = decoded(looked.array(rows)).to_pylist()
     referenced, _ = looked.references.rows(rows)
     turns = rows.turns(looked.history)
-    then, later = (
+    at_that_time, later = (
         decoded(looked.column.array(looked.current(referenced, moments))).to_pylist()
         for moments in (turns, turns * 0 + stop)
     )
     share_then, share_later = (
-        round(float(np.mean([a == b for a, b in zip(copies, values, strict=True)])), 4) for values in (then, later)
+        round(float(np.mean([a == b for a, b in zip(copies, values, strict=True)])), 4)
+        for values in (at_that_time, later)
     )
     return {"of": f"{looked.column.field.table}.{looked.column.field.name}", "then": share_then, "later": share_later}
 
@@ -110,11 +111,11 @@ def _busy(stream: ChangeStream) -> dict[str, Any]:
     """Shares of the turns by hour of the day and by day of the week, if they vary."""
     curve = stream.scenario.spec.curve
     hours, days = (np.array(weights) / sum(weights) for weights in (curve.hours, curve.days))
-    out: dict[str, Any] = {}
+    busy_shares: dict[str, Any] = {}
     for name, shares in (("hours", hours), ("days", days)):
         if shares.max() > shares.min():
-            out[name] = [round(float(share), 4) for share in shares]
-    return out
+            busy_shares[name] = [round(float(share), 4) for share in shares]
+    return busy_shares
 
 
 def lines(facts: Mapping[str, Any]) -> Iterator[str]:

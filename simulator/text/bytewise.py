@@ -38,8 +38,8 @@ class Mapped(Compound):
         np.cumsum(sizes, out=ends[1:])
         if int(ends[-1]) >= 1 << 31:
             raise OverflowError(TOO_LONG)
-        out = self.table[data, :7][np.arange(7) < sizes[:, None]]
-        buffers = [validity(self.nulls), pa.py_buffer(ends[offsets].astype(np.int32)), pa.py_buffer(out)]
+        columns = self.table[data, :7][np.arange(7) < sizes[:, None]]
+        buffers = [validity(self.nulls), pa.py_buffer(ends[offsets].astype(np.int32)), pa.py_buffer(columns)]
         texts = pa.Array.from_buffers(pa.string(), len(self.values), buffers, -1)
         return pc.binary_replace_slice(texts, 0, self.skip, "") if self.skip else texts
 

@@ -38,8 +38,8 @@ def encoded(array: pa.Array, codec: str) -> pa.Array:
     written = np.frombuffer(text.tobytes().decode().encode(codec, "replace"), dtype=np.uint8)
     ends = np.flatnonzero(written == unused[0])
     offsets = np.append(0, ends - np.arange(len(ends))).astype(np.int32)
-    kept = written[written != unused[0]]
-    buffers = [validity(nulls_of(array)), pa.py_buffer(offsets), pa.py_buffer(kept)]
+    used = written[written != unused[0]]
+    buffers = [validity(nulls_of(array)), pa.py_buffer(offsets), pa.py_buffer(used)]
     return pa.Array.from_buffers(pa.binary(), len(array), buffers, -1)
 
 

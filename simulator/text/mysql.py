@@ -351,8 +351,8 @@ def without_trailing_zeros(array: pa.Array) -> pa.Array:
         rows = rows[ends[rows] > starts[rows]]
         rows = rows[data[ends[rows] - 1] == 0]
     sizes = ends - starts
-    kept = np.zeros(len(array) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=kept[1:])
-    indexes = np.arange(int(kept[-1])) + np.repeat(starts - kept[:-1], sizes)
-    buffers = [validity(nulls_of(array)), pa.py_buffer(kept.astype(np.int32)), pa.py_buffer(data[indexes])]
+    kept_lengths = np.zeros(len(array) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=kept_lengths[1:])
+    indexes = np.arange(int(kept_lengths[-1])) + np.repeat(starts - kept_lengths[:-1], sizes)
+    buffers = [validity(nulls_of(array)), pa.py_buffer(kept_lengths.astype(np.int32)), pa.py_buffer(data[indexes])]
     return pa.Array.from_buffers(array.type, len(array), buffers, -1)

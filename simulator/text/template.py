@@ -95,11 +95,11 @@ class Members(Compound):
     count: int
 
     def column(self) -> pa.Array:
-        begun = np.zeros(self.count, dtype=np.int32)
+        has_members = np.zeros(self.count, dtype=np.int32)
         segments: list[Piece] = []
         for rows, pieces in self.each:
-            segment = join([pa.DictionaryArray.from_arrays(pa.array(begun[rows]), COMMAS), *pieces], len(rows))
-            begun[rows] = 1
+            segment = join([pa.DictionaryArray.from_arrays(pa.array(has_members[rows]), COMMAS), *pieces], len(rows))
+            has_members[rows] = 1
             segments.append(segment if len(rows) == self.count else spread(segment, rows, self.count))
         return join(segments, self.count) if segments else repeat("", self.count)
 
@@ -142,15 +142,15 @@ COMMAS: Final = pa.array(["", ","], pa.string())
 
 def merged(pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces, with neighbouring constants merged and empty ones left out."""
-    out: list[Piece] = []
+    merged_pieces: list[Piece] = []
     for piece in pieces:
         if not isinstance(piece, str | bytes):
-            out.append(piece)
-        elif out and isinstance(out[-1], type(piece)):
-            out[-1] = cast(Any, out[-1]) + piece
+            merged_pieces.append(piece)
+        elif merged_pieces and isinstance(merged_pieces[-1], type(piece)):
+            merged_pieces[-1] = cast(Any, merged_pieces[-1]) + piece
         elif piece:
-            out.append(piece)
-    return out
+            merged_pieces.append(piece)
+    return merged_pieces
 
 
 def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Array:
@@ -236,12 +236,12 @@ def nulls_of(pieces: Iterable[Piece]) -> npt.NDArray[np.bool_] | None:
     """The rows in which a column is null; None where none is."""
     nulls: npt.NDArray[np.bool_] | None = None
     for piece in pieces:
-        here = None
+        null_mask = None
         if isinstance(piece, Compound):
-            here = piece.nulls
+            null_mask = piece.nulls
         elif not isinstance(piece, str | bytes) and piece.null_count:
-            here = np.asarray(piece.is_null())
-        nulls = here if nulls is None else nulls if here is None else nulls | here
+            null_mask = np.asarray(piece.is_null())
+        nulls = null_mask if nulls is None else nulls if null_mask is None else nulls | null_mask
     return nulls
 
 
@@ -273,8 +273,8 @@ def spread(texts: pa.Array, rows: Ints, count: int) -> pa.Array:
 
 def object_pieces(names: Sequence[str], values: Sequence[Sequence[Piece]]) -> list[Piece]:
     """`{"a":…,"b":…}`: names are quoted JSON, each value is a list of pieces."""
-    out: list[Piece] = ["{"]
+    pieces: list[Piece] = ["{"]
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
-        out += ["," if i else "", name, ":", *value]
-    out.append("}")
-    return out
+        pieces += ["," if i else "", name, ":", *value]
+    pieces.append("}")
+    return pieces

@@ -96,6 +96,8 @@ def chosen(mask: npt.NDArray[np.bool_], where: pa.Array | str, elsewhere: pa.Arr
     """One column of text under the mask, another elsewhere; nulls stay."""
     if not mask.any():
         return elsewhere
-    other = constant(where) if isinstance(where, str) else where
-    made = pc.if_else(pa.array(mask), other, elsewhere)
-    return pc.if_else(elsewhere.is_valid(), made, pa.scalar(None, pa.string())) if elsewhere.null_count else made
+    alternative = constant(where) if isinstance(where, str) else where
+    combined = pc.if_else(pa.array(mask), alternative, elsewhere)
+    return (
+        pc.if_else(elsewhere.is_valid(), combined, pa.scalar(None, pa.string())) if elsewhere.null_count else combined
+    )

@@ -85,7 +85,7 @@ def write_expected(
     """Writes the rows before a turn (None: those at the end of a script), and the manifest; with `known`, only the part
     that a consumer of a format can know. It overwrites nothing, and leaves nothing behind if it fails. Raises
     UsageError, SinkError."""
-    at = border_before(stream, turn)
+    border = border_before(stream, turn)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder}: it is a file; name a new folder.")
     is_new = not folder.exists()
@@ -95,9 +95,9 @@ def write_expected(
             raise SinkError(f"--to {folder}: the folder is not empty. Name a new one, or empty it.")
         # in a temporary folder first, so that an interrupted run leaves nothing that looks complete
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as scratch:
-            tables = list(_write_tables(stream, at, Path(scratch), form, known))
-            (Path(scratch) / MANIFEST).write_bytes(manifest(stream, at, tables, known))
-            for name in (*(each.file for each in tables), MANIFEST):
+            tables = list(_write_tables(stream, border, Path(scratch), form, known))
+            (Path(scratch) / MANIFEST).write_bytes(manifest(stream, border, tables, known))
+            for name in (*(table_file.file for table_file in tables), MANIFEST):
                 os.replace(Path(scratch) / name, folder / name)
     except OSError as error:
         if is_new:
@@ -178,13 +178,15 @@ def manifest(stream: Stream, turn: int, tables: Sequence[Expected], known: Known
         "turn": turn,
         "tables": [
             {
-                "table": str(each.table.id),
-                "file": each.file,
-                "rows": each.rows,
-                "key": list(each.table.primary_key),
-                "columns": {column.name: stream.source.ddl.type_name(column.type) for column in columns(each.table)},
+                "table": str(table_file.table.id),
+                "file": table_file.file,
+                "rows": table_file.rows,
+                "key": list(table_file.table.primary_key),
+                "columns": {
+                    column.name: stream.source.ddl.type_name(column.type) for column in columns(table_file.table)
+                },
             }
-            for each in tables
+            for table_file in tables
         ],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n"

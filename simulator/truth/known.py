@@ -33,18 +33,19 @@ class KnownRows:
 
     def rows(self, table: Table, values: Sequence[pa.Array]) -> tuple[list[Column], list[pa.Array]]:
         """The columns and their values, reduced to the part that messages carry."""
-        known = self.codec.layout.known
+        reduce_of = self.codec.layout.known
         positions = self.columns(table)
         columns = [table.columns[i] for i in positions]
-        left = [None if known is None else known(column) for column in columns]
+        reducers = [None if reduce_of is None else reduce_of(column) for column in columns]
         return columns, [
-            values[i] if change is None else change(values[i]) for i, change in zip(positions, left, strict=True)
+            values[i] if change is None else change(values[i]) for i, change in zip(positions, reducers, strict=True)
         ]
 
     def differ(self, stream: Stream) -> bool:
         """Tests whether the rows differ from those of the stream's tables, now or after a schema change."""
-        known = self.codec.layout.known
+        reduce_of = self.codec.layout.known
         return any(
-            len(self.columns(table)) < len(table.columns) or any(known and known(column) for column in table.columns)
+            len(self.columns(table)) < len(table.columns)
+            or any(reduce_of and reduce_of(column) for column in table.columns)
             for table in stream.tables_from(0)
         )

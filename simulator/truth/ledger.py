@@ -95,13 +95,13 @@ class KeyLedger:
         place = pa.array(batch.envelope.turn * ORDINALS + batch.envelope.ordinal)
         ones, none = pa.array(np.ones(len(batch), dtype=np.int64)), pa.nulls(len(batch), pa.string())
         for number, keys in enumerate(texts):
-            part = pa.table([*keys, ones, place, none], self.schema)
+            change_entries = pa.table([*keys, ones, place, none], self.schema)
             if number:  # old keys that are still the row's keys were counted
                 same: Any = pa.scalar(True)
                 for new, old in zip(texts[0], keys, strict=True):
                     same = pc.and_(same, pc.equal(new, old))
-                part = part.filter(pc.invert(same))
-            yield part
+                change_entries = change_entries.filter(pc.invert(same))
+            yield change_entries
 
     def added_up(self, entries: Sequence[pa.Table]) -> pa.Table:
         """One entry for each key."""

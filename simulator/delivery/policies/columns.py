@@ -17,10 +17,10 @@ def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False)
     the primary key, or the `unique` key that takes its place. `orders.region` names a column of that table alone."""
     if names is None:
         return table.row_key_positions if unique else table.key_positions
-    known = {column.field: index for index, column in enumerate(table.columns)} | dict(table.positions)
+    index_by_name = {column.field: index for index, column in enumerate(table.columns)} | dict(table.positions)
     own = table.id.name.lower()
     chosen = [column for owner, _, column in (name.rpartition(".") for name in names) if owner.lower() in ("", own)]
-    return tuple(known[name] for name in chosen if name in known)
+    return tuple(index_by_name[name] for name in chosen if name in index_by_name)
 
 
 def column_texts(

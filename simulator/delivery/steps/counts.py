@@ -31,9 +31,9 @@ def counted_by_table(changes: Changes) -> Changes:
     of_table = txn[order] * max(len(numbers), 1) + table[order]
     grouped = np.argsort(of_table, kind="stable")
     in_table, in_table_total = _places(of_table[grouped])
-    back = np.empty((3, len(order)), dtype=np.int64)
-    back[0][order], back[1][order], back[2][order[grouped]] = places, total, in_table
-    parts = iter(np.split(back, np.cumsum(sizes)[:-1], axis=1) if rows else ())
+    stream_order = np.empty((3, len(order)), dtype=np.int64)
+    stream_order[0][order], stream_order[1][order], stream_order[2][order[grouped]] = places, total, in_table
+    parts = iter(np.split(stream_order, np.cumsum(sizes)[:-1], axis=1) if rows else ())
 
     # the first change of each table in a transaction, in the order of the stream
     firsts = np.sort(grouped[in_table == 1])

@@ -31,9 +31,11 @@ def counted_halves(changes: Changes) -> Changes:
         envelope = batch.envelope
         if batch.kind in MARKS or not envelope.phase:
             return batch
-        begin, here, end = (np.searchsorted(splits, number(envelope.txn, seq)) for seq in (0, envelope.seq, room - 1))
+        begin, splits_before, end = (
+            np.searchsorted(splits, number(envelope.txn, seq)) for seq in (0, envelope.seq, room - 1)
+        )
         second = int(batch.moved and batch.kind is INSERT)
-        counted = np.array([envelope.seq + here - begin + second, envelope.size + end - begin])
+        counted = np.array([envelope.seq + splits_before - begin + second, envelope.size + end - begin])
         return replace(batch, envelope=replace(envelope, counted=counted))
 
     return replace(changes, batches=[recounted(batch) for batch in batches])

@@ -22,15 +22,15 @@ def logged_columns(batch: ChangeBatch) -> ChangeBatch:
     logged = batch.logged
     if logged is None:
         return batch
-    shown = logged.before if batch.kind is DELETE else logged.after
-    if shown is None:
-        shown = tuple(range(len(batch.table.columns)))
-    after = None if batch.after is None else tuple(batch.after[i] for i in shown)
-    before = None if batch.before is None else tuple(batch.before[i] for i in shown)
+    logged_image = logged.before if batch.kind is DELETE else logged.after
+    if logged_image is None:
+        logged_image = tuple(range(len(batch.table.columns)))
+    after = None if batch.after is None else tuple(batch.after[i] for i in logged_image)
+    before = None if batch.before is None else tuple(batch.before[i] for i in logged_image)
     if batch.kind is UPDATE and before is not None and logged.before is not None:
         held = set(logged.before)
-        before = tuple(old if i in held else ABSENT for i, old in zip(shown, before, strict=True))
-    return replace(batch, table=_with_columns(batch.table, shown), after=after, before=before, logged=None)
+        before = tuple(old if i in held else ABSENT for i, old in zip(logged_image, before, strict=True))
+    return replace(batch, table=_with_columns(batch.table, logged_image), after=after, before=before, logged=None)
 
 
 @lru_cache(maxsize=1024)

@@ -50,38 +50,38 @@ def canal_text(text: str, version: str) -> str:
     """
     if text == typed_json.EMPTY:
         return ""
-    out: list[str] = []
-    _write(typed_json.parsed(text), version, out)
-    return "".join(out)
+    texts: list[str] = []
+    _write(typed_json.parsed(text), version, texts)
+    return "".join(texts)
 
 
-def _write(value: Any, version: str, out: list[str]) -> None:
+def _write(value: Any, version: str, texts: list[str]) -> None:
     if isinstance(value, Pairs) and value and value[0][0] == typed_json.DECIMAL:
-        out.append(grouped_text(value[0][1]))
+        texts.append(grouped_text(value[0][1]))
     elif isinstance(value, Pairs) and value and value[0][0] == typed_json.DATE:
-        out.append(f'"{value[0][1]} 00:00:00.000000"')  # a date is a datetime to Canal
+        texts.append(f'"{value[0][1]} 00:00:00.000000"')  # a date is a datetime to Canal
     elif isinstance(value, Pairs):
-        out.append("{")
+        texts.append("{")
         for i, (key, member) in enumerate(value):
             name = key.translate(_ESCAPES) if version >= "1.1.8" else key
-            out.append(f'{", " if i else ""}"{name}": ')
-            _write(member, version, out)
-        out.append("}")
+            texts.append(f'{", " if i else ""}"{name}": ')
+            _write(member, version, texts)
+        texts.append("}")
     elif isinstance(value, list):
-        out.append("[")
+        texts.append("[")
         for i, member in enumerate(value):
-            out.append(", " if i else "")
-            _write(member, version, out)
-        out.append("]")
+            texts.append(", " if i else "")
+            _write(member, version, texts)
+        texts.append("]")
     elif isinstance(value, Number):
         if mysql_json.double_text(float(value)) == value:
-            out.append(java.double_string(float(value)))
+            texts.append(java.double_string(float(value)))
         else:
-            out.append(grouped_text(value))
+            texts.append(grouped_text(value))
     elif isinstance(value, str):
         if opaque := OPAQUE.fullmatch(value):
             # other types' bytes, as text up to the first zero byte
             value = base64.b64decode(opaque[1]).partition(b"\0")[0].decode(errors="replace")
-        out.append('"' + value.translate(_ESCAPES_114 if version == "1.1.4" else _ESCAPES) + '"')
+        texts.append('"' + value.translate(_ESCAPES_114 if version == "1.1.4" else _ESCAPES) + '"')
     else:
-        out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
+        texts.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))

@@ -58,16 +58,16 @@ class RowsEvents(Packing):
             sizes = sizes + self.row_bytes(columns, [batch.full_before(i) for i in range(len(columns))])
         room = self.max_bytes - self.header(len(columns), images)
         ends = np.append(statements[1:], len(batch))
-        done = np.concatenate([[0], np.cumsum(sizes)])
+        bytes_before = np.concatenate([[0], np.cumsum(sizes)])
         filled: list[int] = []
         # Statements that fit whole need no loop over rows; most do.
-        fitting = (done[ends] - done[statements] <= room) & ((ends - statements) <= most)
+        fitting = (bytes_before[ends] - bytes_before[statements] <= room) & ((ends - statements) <= most)
         for start, end, fits in zip(statements.tolist(), ends.tolist(), fitting.tolist(), strict=True):
             filled.append(start)
             row = start
             while not fits:
                 # the last row that fits; a row larger than an event gets its own event
-                row = max(row + 1, int(np.searchsorted(done, done[row] + room, side="right")) - 1)
+                row = max(row + 1, int(np.searchsorted(bytes_before, bytes_before[row] + room, side="right")) - 1)
                 row = min(row, filled[-1] + most)
                 if row >= end:
                     break

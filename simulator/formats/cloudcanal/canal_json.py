@@ -66,7 +66,7 @@ def databases(settings: Settings[CanalOptions]) -> Field:
 
 def layout(settings: Settings[CanalOptions]) -> Layout:
     values = {field.name: field.value for field in cloudcanal_json.fields(settings)}
-    members = {name: Field(name, values[theirs]) for name, theirs in MEMBERS.items()}
+    members = {name: Field(name, values[canal_name]) for name, canal_name in MEMBERS.items()}
     return cloudcanal_json.batched(tuple({**members, "database": databases(settings)}.values()), settings)
 
 

@@ -92,10 +92,10 @@ class Batches(Packing):
 
 def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
     """Number of these order keys that are below the key of each change."""
-    behind = 0 * envelope.turn
+    offsets = 0 * envelope.turn
     for end in ends:
-        behind += (envelope.turn > end.turn) | ((envelope.turn == end.turn) & (envelope.ordinal > end.ordinal))
-    return behind
+        offsets += (envelope.turn > end.turn) | ((envelope.turn == end.turn) & (envelope.ordinal > end.ordinal))
+    return offsets
 
 
 def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
@@ -175,12 +175,12 @@ def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBat
     if batch.kind is UPDATE:
         columns = (changed_rows(batch, i) for i in range(len(batch.table.columns)))
         changed = tuple(None if rows is None else np.sort(row_after[rows]) for rows in columns)
-    taken = batch if np.array_equal(order, rows) else batch.take(order)
+    ordered_batch = batch if np.array_equal(order, rows) else batch.take(order)
     event_ms, write_ms = (
         np.repeat(ms[last], np.diff(begin)) for ms in (batch.envelope.event_ms, batch.envelope.write_ms)
     )
     return PackedBatch(
-        replace(taken, envelope=replace(taken.envelope, event_ms=event_ms, write_ms=write_ms)),
+        replace(ordered_batch, envelope=replace(ordered_batch.envelope, event_ms=event_ms, write_ms=write_ms)),
         begin,
         begin[1:] - 1,
         changed,

@@ -92,4 +92,4 @@ POSITIONS: Final[tuple[tuple[type[Log], Callable[[Any, Settings[DebeziumOptions]
 def positions(settings: Settings[DebeziumOptions]) -> list[Field]:
     """The connector's own members of `source`."""
     log = settings.source.log
-    return next((of(log, settings) for kind, of in POSITIONS if isinstance(log, kind)), [])
+    return next((positions_of(log, settings) for kind, positions_of in POSITIONS if isinstance(log, kind)), [])

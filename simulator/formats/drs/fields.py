@@ -61,8 +61,8 @@ def images(system: TableSystem, options: MapOptions) -> tuple[Rows, Rows]:
             of_columns = logged(batch)
             if of_columns is None:
                 return None
-            kept = set(system.columns(batch.table))
-            return [rows if i in kept else None for i, rows in enumerate(of_columns)]
+            sent_columns = set(system.columns(batch.table))
+            return [rows if i in sent_columns else None for i, rows in enumerate(of_columns)]
 
         return rows
 
@@ -161,16 +161,16 @@ def relational_fields(system: TableSystem, options: JsonOptions, format: str) ->
     """Table 4, in the order of its sample: four members before those of table 2, and no mysqlType."""
     if options.layout_version == "oracle-legacy" and system.blank_database:
         return table_5(system, options, format)
-    types, *rest = mysql_fields(system, options, format)
+    types, *other_fields = mysql_fields(system, options, format)
     null = options.blank_as == "null"
     if system.blank_types:
         types = Field("", by_row(None if null else PerTable(lambda table, style: "{}")))
     if system.blank_database:
-        rest = list(derived(rest, [Field("database", None if null else "")]))
+        other_fields = list(derived(other_fields, [Field("database", None if null else "")]))
     return (
         Field("columnType", types.value),
         Field("dbType", system.db_type),
         Field("schema", SCHEMA),
-        Field("opType", next(field.value for field in rest if field.name == "type")),
-        *rest,
+        Field("opType", next(field.value for field in other_fields if field.name == "type")),
+        *other_fields,
     )

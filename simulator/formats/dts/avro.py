@@ -86,11 +86,13 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     """Raises OptionError for a source_type of another source."""
     options, source, system = settings.options, settings.source, system_of(settings.source)
     if options.source_type and options.source_type not in system.source_types:
-        theirs = ", ".join(id for id in SYSTEMS if options.source_type in row(id).source_types)
-        raise OptionError(f"-f dts-avro,source_type={options.source_type}: it belongs to {theirs}, not {source}.")
+        systems_of_type = ", ".join(id for id in SYSTEMS if options.source_type in row(id).source_types)
+        raise OptionError(
+            f"-f dts-avro,source_type={options.source_type}: it belongs to {systems_of_type}, not {source}."
+        )
     if options.drds and not system.drds:
-        theirs = ", ".join(id for id in SYSTEMS if row(id).drds)
-        raise OptionError(f"-f dts-avro,drds=on: it belongs to {theirs}, not {source}.")
+        systems_of_type = ", ".join(id for id in SYSTEMS if row(id).drds)
+        raise OptionError(f"-f dts-avro,drds=on: it belongs to {systems_of_type}, not {source}.")
     # partitions are made of values as the JSON formats write them
     json = Settings(TextOptions(), source)
     writer = Writer(options, source, lambda column: system.cell(column, json), format=FORMAT.id)

@@ -102,8 +102,8 @@ def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fract
     edge = (us < (FIRST_DAY + 1) * US_PER_DAY) | (us >= _LAST_DAY * US_PER_DAY)
     if edge.any() and zone != "+00:00":
         array = storage(array)
-        inside = pc.if_else(pa.array(edge), pa.scalar(0, array.type), array)
-        shifted = at_zone(inside, type, zone, padded=padded, fraction=fraction)
+        in_range = pc.if_else(pa.array(edge), pa.scalar(0, array.type), array)
+        shifted = at_zone(in_range, type, zone, padded=padded, fraction=fraction)
         return pc.if_else(pa.array(edge), at_zone(array, type, "+00:00", padded=padded, fraction=fraction), shifted)
     datetime = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
     return join([datetime(array, type, zone=zone), fraction, f" {zone}"], len(array))

@@ -47,9 +47,9 @@ class ByValues(ByText):
         if isinstance(self.empty, str):
             partitions[empty] = self.hash.partition(self.empty, count)
         else:
-            others = self.empty.spread(batch, count, texts).partitions
-            assert others is not None
-            partitions[empty] = others[empty]
+            empty_partitions = self.empty.spread(batch, count, texts).partitions
+            assert empty_partitions is not None
+            partitions[empty] = empty_partitions[empty]
         return Spread(partitions, spread.text)
 
 

@@ -80,9 +80,9 @@ class Application:
 
     def _drop(self, flow: Flow, fault: str, rows: Ints) -> None:
         flow.note(fault, rows)
-        kept = np.ones(len(flow), dtype=bool)
-        kept[rows] = False
-        flow.keep(kept)
+        is_kept = np.ones(len(flow), dtype=bool)
+        is_kept[rows] = False
+        flow.keep(is_kept)
 
     def _gaps(self, flow: Flow, share: float) -> None:
         turns = np.unique(flow.column("turn"))
@@ -103,7 +103,7 @@ class Application:
             self._drop(
                 flow, "ddl-missing", flow.struck("ddl-missing", rates["ddl-missing"], flow.column("kind") == DDL)
             )
-        for name, by in (("ddl-late", DDL_TURNS), ("ddl-early", -DDL_TURNS)):
+        for name, turns in (("ddl-late", DDL_TURNS), ("ddl-early", -DDL_TURNS)):
             if name not in rates or not len(flow):
                 continue
             rows = flow.struck(name, rates[name], flow.column("kind") == DDL)
@@ -111,10 +111,10 @@ class Application:
             starts = self._starts(flow)
             window = np.searchsorted(starts, turn, side="right") - 1
             low, high = starts[window], np.append(starts[1:], stop)[window] - 1
-            target = np.clip(turn + by, low, high)
+            target = np.clip(turn + turns, low, high)
             moves = target != turn
             rows, target = rows[moves], target[moves]
-            flow.note(name, rows, detail=f"{abs(by)} turns {'later' if by > 0 else 'earlier'} at the most")
+            flow.note(name, rows, detail=f"{abs(turns)} turns {'later' if turns > 0 else 'earlier'} at the most")
             flow.rekey(rows, target, _FIRST + rows.astype(np.int64))
 
     # --------------------------------------------------------------------------------------------------------- windows
@@ -148,22 +148,26 @@ class Application:
         for number in np.flatnonzero(struck).tolist():
             first, last = int(borders[number]), int(borders[number + 1])
             window = lanes[first:last]
-            known = np.unique(window)
-            if len(known) < 2:
+            windows = np.unique(window)
+            if len(windows) < 2:
                 continue
-            lane = int(known[int(draws[number]) % len(known)])
+            lane = int(windows[int(draws[number]) % len(windows)])
             if fault == "halves":
                 lanes_of_deletes = [pairs[row] for row in range(first, last) if row in pairs]
                 if not lanes_of_deletes:
                     continue
                 lane = lanes_of_deletes[0]
-            inside = np.arange(first, last - 1)
+            rows_before_last = np.arange(first, last - 1)
             own = window[:-1] == lane
-            parts = (inside[own], inside[~own]) if fault == "early" else (inside[~own], inside[own])
+            parts = (
+                (rows_before_last[own], rows_before_last[~own])
+                if fault == "early"
+                else (rows_before_last[~own], rows_before_last[own])
+            )
             moved = np.concatenate(parts)
-            if np.array_equal(moved, inside):
+            if np.array_equal(moved, rows_before_last):
                 continue
-            flow.note(fault, inside[own][:1], messages=int(own.sum()))
+            flow.note(fault, rows_before_last[own][:1], messages=int(own.sum()))
             order[first : last - 1] = moved
         flow.permute(order)
 
@@ -196,20 +200,20 @@ def unfit(faults: Faults, codec: Codec) -> Iterator[tuple[str, str]]:
 def _reason(fault: str, codec: Codec) -> str:
     """The reason why a format cannot have a fault; "" if it can."""
     format, rule, routing = codec.format, codec.layout.redelivery, codec.layout.routing
-    named = f"-f {format.id}"
+    format_option = f"-f {format.id}"
     if fault in EDITS and fault not in edits(binary=format.binary):
-        return f"{named} is {'binary' if format.binary else 'text'}, which cannot have it"
+        return f"{format_option} is {'binary' if format.binary else 'text'}, which cannot have it"
     match fault:
         case "wrong-schema-id" if not _has_schema_ids(codec.layout):
-            return f"values of {named} have no schema id with these options"
+            return f"values of {format_option} have no schema id with these options"
         case "heartbeat-silence" if not codec.sends(HEARTBEAT):
-            return f"{named} has no heartbeats with these options"
+            return f"{format_option} has no heartbeats with these options"
         case "ddl-late" | "ddl-early" | "ddl-twice" | "ddl-missing" if not codec.sends(DDL):
-            return f"{named} has no DDL messages with these options"
+            return f"{format_option} has no DDL messages with these options"
         case "halves" if routing.split == "never":
-            return f"{named} splits no update with these options"
+            return f"{format_option} splits no update with these options"
         case "halves" if all(isinstance(policy, ByClient) for policy in routing.policies.values()):
-            return f"the client decides the partitions of {named}"
+            return f"the client decides the partitions of {format_option}"
         case "second-snapshot" | "second-snapshot-at" if not rule.snapshots_again:
             return f"nobody saw that {format.product} takes a second snapshot"
         case "task-failure-at" if not rule.fails_at_ddl:

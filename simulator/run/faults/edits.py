@@ -68,8 +68,8 @@ def _with_column(value: bytes, member: bytes) -> bytes | None:
     match = _ROW.search(value)
     if match is None:
         return None
-    rest = value[match.end() :]
-    return value[: match.end()] + member + (b"" if rest.startswith(b"}") else b",") + rest
+    remainder = value[match.end() :]
+    return value[: match.end()] + member + (b"" if remainder.startswith(b"}") else b",") + remainder
 
 
 def missing_old(value: bytes, draw: int) -> bytes | None:

@@ -70,8 +70,8 @@ def spread(batch: MessageBatch, new: OrderKey | None) -> MessageBatch:
 def below(batch: MessageBatch, key: OrderKey) -> Rows:
     """Marks the messages with an order key below this one."""
     turn, ordinal = (np.asarray(batch[name]) for name in ("turn", "ordinal"))
-    marked: Rows = (turn < key.turn) | ((turn == key.turn) & (ordinal < key.ordinal))
-    return marked
+    is_below: Rows = (turn < key.turn) | ((turn == key.turn) & (ordinal < key.ordinal))
+    return is_below
 
 
 def with_columns(batch: MessageBatch, **columns: pa.Array) -> MessageBatch:

@@ -127,24 +127,26 @@ class Lives:
         """The restart before life `number`; None if its window has no room for one."""
         stream = self.stream
         if self._faults.places:
-            place = self._faults.places[number - 1]
-            if stream.turns is not None and place.key.turn >= stream.turns:
+            fixed_restart = self._faults.places[number - 1]
+            if stream.turns is not None and fixed_restart.key.turn >= stream.turns:
                 return None
             # a life never resumes before the run's first turn
             low = stream.border(self._faults.first)
             earlier = next((e for n in range(number - 1, 0, -1) if (e := self.ending(n)) is not None), None)
-            if earlier is not None and earlier.stored.turn > place.key.turn:
+            if earlier is not None and earlier.stored.turn > fixed_restart.key.turn:
                 return None
             if earlier is not None:
                 low = max(low, self.floor(earlier.stored.turn))
-            if place.key.turn < low:
+            if fixed_restart.key.turn < low:
                 return None
             draw = float(unit(bits(self._key, np.array([number])))[0])
-            kind, end = place.kind, self._end(place.kind, place.key)
+            kind, end = fixed_restart.kind, self._end(fixed_restart.kind, fixed_restart.key)
             if kind == "second-snapshot":
-                turn = self._away(kind, end, draw, FARTHEST) if place.stored is None else place.stored.turn
+                turn = (
+                    self._away(kind, end, draw, FARTHEST) if fixed_restart.stored is None else fixed_restart.stored.turn
+                )
                 return Ending(kind, number, end, lowest(self._border(turn)), draw)
-            stored = max(place.stored or self._stored(kind, end, low, draw), lowest(low))
+            stored = max(fixed_restart.stored or self._stored(kind, end, low, draw), lowest(low))
             if kind == "task-failure":
                 kind, stored = ("task-failure", NEVER) if self._fails(stored, end) else ("crash", stored)
             return Ending(kind, number, end, stored, draw)

@@ -120,12 +120,12 @@ class FaultyRenderer(Renderer):
         messages = super().render(self.stream.read(begin, end, self.needed))
         if messages is None:
             return None
-        wanted = np.ones(len(messages), dtype=bool)
+        is_sent = np.ones(len(messages), dtype=bool)
         if low is not None:
-            wanted &= ~below(messages, low)
+            is_sent &= ~below(messages, low)
         if high is not None:
-            wanted &= below(messages, high)
-        return MessageBatch(messages.columns.filter(wanted))
+            is_sent &= below(messages, high)
+        return MessageBatch(messages.columns.filter(is_sent))
 
     def _snapshot(self, ending: Ending) -> Iterator[MessageBatch]:
         """The messages of a new snapshot, as if they came right before those of the turn that it interrupts. Raises
@@ -197,8 +197,8 @@ class FaultyRenderer(Renderer):
         """Write times by the clock of the current life."""
         lifetime, rates = self._lifetime, self._faults.rates
         if lifetime.restart_ms:
-            behind = np.maximum(event_ms - lifetime.begin_ms, 0) // CATCH_UP
-            written = np.maximum(written, lifetime.restart_ms + behind)
+            backlog_ms = np.maximum(event_ms - lifetime.begin_ms, 0) // CATCH_UP
+            written = np.maximum(written, lifetime.restart_ms + backlog_ms)
         written = written + int(rates.get("clock-skew", 0))
         if share := rates.get("clock-step"):
             draws = bits(key(self._seed, "clock-step"), turn // WINDOW)

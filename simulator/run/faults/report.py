@@ -22,8 +22,8 @@ def described(faults: Faults, rule: Redelivery | None = None) -> Iterator[str]:
         if kind.name == "flush":
             continue
         places = [place for place in faults.places if place.fault == kind.name]
-        often = f"{len(places)} times" if places else _rate(kind, faults.rates[kind.name])
-        yield f"{kind.name} ({often}): {kind.text}; {_fate(kind)}"
+        rate_text = f"{len(places)} times" if places else _rate(kind, faults.rates[kind.name])
+        yield f"{kind.name} ({rate_text}): {kind.text}; {_fate(kind)}"
     if faults.restarting and rule is not None:
         yield again(rule, faults.rates.get("flush"))
     elif flush_ms := faults.rates.get("flush"):

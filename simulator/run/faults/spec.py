@@ -160,8 +160,8 @@ class Faults:
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of fault that occur."""
-        named = {*self.rates, *(place.fault for place in self.places)}
-        return [kind for kind in KINDS if kind.name in named]
+        occurring = {*self.rates, *(place.fault for place in self.places)}
+        return [kind for kind in KINDS if kind.name in occurring]
 
     def starting(self, turn: int) -> Faults:
         return replace(self, first=turn)

@@ -112,9 +112,9 @@ def updates(
             set_members.append(_spread(sets, rows, len(batch)))
             unset_members.append(_spread(unsets, rows, len(batch)))
         elif not gone.all():
-            kept = np.flatnonzero(~gone)
-            text = _member(column.name, spelling.text(column, new.take(pa.array(kept))), spelling)
-            set_members.append(_spread(text, rows[kept], len(batch)))
+            present_rows = np.flatnonzero(~gone)
+            text = _member(column.name, spelling.text(column, new.take(pa.array(present_rows))), spelling)
+            set_members.append(_spread(text, rows[present_rows], len(batch)))
     return _joined(set_members, spelling.comma, len(batch)), _joined(unset_members, spelling.comma, len(batch))
 
 
@@ -126,30 +126,30 @@ def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
     """
     assert batch.after is not None
     changed = np.zeros(len(batch), dtype=np.int64)
-    there = np.zeros(len(batch), dtype=np.int64)
-    kept = np.zeros(len(batch), dtype=np.bool_)
+    present_count = np.zeros(len(batch), dtype=np.int64)
+    has_equal_field = np.zeros(len(batch), dtype=np.bool_)
     for position, column in enumerate(batch.table.columns):
         if column.name == ID:
             continue
-        now = np.asarray(batch.after[position].is_valid())
-        before = _was(batch, position, now)
-        there += now | before
-        kept |= now & before
+        is_present = np.asarray(batch.after[position].is_valid())
+        before = _was(batch, position, is_present)
+        present_count += is_present | before
+        has_equal_field |= is_present & before
         rows = changed_rows(batch, position)
         if rows is not None:
             changed[rows] += 1
-    replacements: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
+    replacements: npt.NDArray[np.bool_] = (changed == present_count) & (changed > 1) & has_equal_field
     return replacements
 
 
-def _was(batch: ChangeBatch, position: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _was(batch: ChangeBatch, position: int, is_present: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """The rows whose documents had a field before the update; `now`: the rows that have it after."""
     old = None if batch.before is None else batch.before[position]
     if old is None or isinstance(old, Absent):
-        return now
+        return is_present
     if not isinstance(old, Delta):
         return np.asarray(old.is_valid())
-    before = now.copy()
+    before = is_present.copy()
     before[old.rows] = np.asarray(old.values.is_valid())
     return before
 
@@ -200,9 +200,9 @@ def _nested(
     nothing = pa.nulls(len(new), pa.string())
     if alike.all():
         return sets_of_alike, nothing
-    others = pa.array(~alike)
-    sets, unsets = _differing(name, new.filter(others), old.filter(others), removed, spelling)
-    return pc.replace_with_mask(sets_of_alike, others, sets), pc.replace_with_mask(nothing, others, unsets)
+    irregular = pa.array(~alike)
+    sets, unsets = _differing(name, new.filter(irregular), old.filter(irregular), removed, spelling)
+    return pc.replace_with_mask(sets_of_alike, irregular, sets), pc.replace_with_mask(nothing, irregular, unsets)
 
 
 def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple[npt.NDArray[np.bool_], pa.Array]:
@@ -213,12 +213,12 @@ def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple
     shape = shape_of(present[0].as_py(), name) if len(present) else None
     if shape is None:
         return np.zeros(len(new), dtype=np.bool_), new
-    now, before = shape.texts(new), shape.texts(old)
-    alike = np.asarray(now.is_valid()) & np.asarray(before.is_valid())
+    new_parts, old_parts = shape.texts(new), shape.texts(old)
+    alike = np.asarray(new_parts.is_valid()) & np.asarray(old_parts.is_valid())
     members: list[pa.Array] = []
     for i, part in enumerate(shape.parts):
-        text = now.field(i)
-        rows = np.flatnonzero(alike & np.asarray(pc.not_equal(text, before.field(i)).fill_null(False)))
+        text = new_parts.field(i)
+        rows = np.flatnonzero(alike & np.asarray(pc.not_equal(text, old_parts.field(i)).fill_null(False)))
         if len(rows):
             values = part.values(text.take(pa.array(rows)))
             member = _member(part.path, spelling.text(part.column, values), spelling)
@@ -288,8 +288,8 @@ def _expressible(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether setting and unsetting fields can make the new document: MongoDB appends added fields."""
     if not can_be_named(new) or not can_be_named(old):
         return False
-    made = [name for name in old if name in new] + [name for name in new if name not in old]
-    return made == list(new)
+    resulting_order = [name for name in old if name in new] + [name for name in new if name not in old]
+    return resulting_order == list(new)
 
 
 def set_ids(parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:

@@ -204,8 +204,8 @@ def iso_ms(text: str) -> int:
         raise ValueError(f"{short(text)} is not in the calendar") from None
     ms = (timestamp - EPOCH) // dt.timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
     if zone and zone != "Z":
-        ahead = int(zone[1:3]) * 60 + int(zone[-2:])
-        ms -= (ahead if zone[0] == "+" else -ahead) * 60_000
+        offset_minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        ms -= (offset_minutes if zone[0] == "+" else -offset_minutes) * 60_000
     return ms
 
 
@@ -325,8 +325,8 @@ def iso_text(ms: int) -> str:
 
 
 def date_text(ms: int) -> str:
-    inside = 0 <= ms <= LAST_ISO_MS
-    return f'{{"$date": "{iso_text(ms)}"}}' if inside else f'{{"$date": {{"$numberLong": "{ms}"}}}}'
+    in_range = 0 <= ms <= LAST_ISO_MS
+    return f'{{"$date": "{iso_text(ms)}"}}' if in_range else f'{{"$date": {{"$numberLong": "{ms}"}}}}'
 
 
 def binary_text(subtype: int, data: bytes) -> str:

@@ -283,12 +283,12 @@ _ISO_US: Final = (bson.LAST_ISO_MS + 1) * 1000
 
 def _date_text(array: pa.Array) -> pa.Array:
     us = np.asarray(array.view(pa.int64()).fill_null(0))
-    inside = (us >= 0) & (us < _ISO_US)
-    shown = time_text(primitive(np.where(inside, us, 0), array.type), 3)
-    text = join(['{"$date": "', pc.replace_substring(shown, " ", "T"), 'Z"}'], len(array))
-    if not inside.all():
+    in_range = (us >= 0) & (us < _ISO_US)
+    text_in_range = time_text(primitive(np.where(in_range, us, 0), array.type), 3)
+    text = join(['{"$date": "', pc.replace_substring(text_in_range, " ", "T"), 'Z"}'], len(array))
+    if not in_range.all():
         outside = join(['{"$date": {"$numberLong": "', pa.array(us // 1000), '"}}'], len(array))
-        text = pc.if_else(pa.array(inside), text, outside)
+        text = pc.if_else(pa.array(in_range), text, outside)
     if array.null_count:
         text = pc.if_else(array.is_valid(), text, pa.scalar(None, pa.string()))
     return text

@@ -30,10 +30,10 @@ def boundary_values(type: ColumnType, *, large: bool = False) -> list[str | None
     >>> boundary_values(parse_type("tinyint unsigned"))
     ['0', '1', '127', '128', '255', None]
     """
-    of = family(type)
-    values = _BOUNDARIES[of](type) if of in _BOUNDARIES else _listed(of)
+    family_name = family(type)
+    values = _BOUNDARIES[family_name](type) if family_name in _BOUNDARIES else _listed(family_name)
     large = large and TYPES[type.name].max_bytes >= boundaries.LARGE_BYTES
-    return boundaries.literals(values, boundaries.large(of) if large else None)
+    return boundaries.literals(values, boundaries.large(family_name) if large else None)
 
 
 def _decimals(type: ColumnType) -> list[str]:
@@ -122,8 +122,8 @@ def default_values(type: ColumnType) -> Drawn:
     >>> default_values(parse_type("decimal(10,2)"))
     ('range', ('0', '9999.99'))
     """
-    of = family(type)
-    return _DEFAULTS[of](type) if of in _DEFAULTS else believable.of_family(of)
+    family_name = family(type)
+    return _DEFAULTS[family_name](type) if family_name in _DEFAULTS else believable.of_family(family_name)
 
 
 def _default_integer(type: ColumnType) -> Drawn:

@@ -195,9 +195,9 @@ def swapped(stored: bytes) -> bytes:
     >>> to_text(swapped(to_bytes("LINESTRING(1 2,3 4)", "geometry")))
     'LINESTRING(2 1,4 3)'
     """
-    out = bytearray(stored)
-    _swap(out, 4)
-    return bytes(out)
+    swapped_bytes = bytearray(stored)
+    _swap(swapped_bytes, 4)
+    return bytes(swapped_bytes)
 
 
 def _swap(data: bytearray, offset: int) -> int:

@@ -148,16 +148,16 @@ def plain_double(value: float, digits: str | None = None) -> str:
     mantissa, _, exponent = (digits or repr(float(value))).partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     integer, _, fraction = mantissa.lstrip("-").partition(".")
-    shown = (integer + fraction).lstrip("0")
-    if not shown:
+    significant = (integer + fraction).lstrip("0")
+    if not significant:
         return sign + "0"
     # the value is 0.shown times ten to the power of `point`
-    point = len(integer) + int(exponent or 0) - (len(integer + fraction) - len(shown))
-    shown = shown.rstrip("0")
-    if point < -14 or (point > 15 and len(shown) <= point):
-        return f"{sign}{shown[0]}{'.' if len(shown) > 1 else ''}{shown[1:]}e{point - 1}"
+    point = len(integer) + int(exponent or 0) - (len(integer + fraction) - len(significant))
+    significant = significant.rstrip("0")
+    if point < -14 or (point > 15 and len(significant) <= point):
+        return f"{sign}{significant[0]}{'.' if len(significant) > 1 else ''}{significant[1:]}e{point - 1}"
     if point <= 0:
-        return f"{sign}0.{'0' * -point}{shown}"
-    if point >= len(shown):
-        return sign + shown.ljust(point, "0")
-    return f"{sign}{shown[:point]}.{shown[point:]}"
+        return f"{sign}0.{'0' * -point}{significant}"
+    if point >= len(significant):
+        return sign + significant.ljust(point, "0")
+    return f"{sign}{significant[:point]}.{significant[point:]}"

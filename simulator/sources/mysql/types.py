@@ -109,8 +109,8 @@ def _take_apart(text: str) -> _Spelling:
         if name.lower() in ("enum", "set"):
             labels, remaining = _labels(text, remaining[1:])
         else:
-            inside, bracket, remaining = remaining[1:].partition(")")
-            parts = [part.strip() for part in inside.split(",")]
+            bracketed, bracket, remaining = remaining[1:].partition(")")
+            parts = [part.strip() for part in bracketed.split(",")]
             if not bracket or not all(part.isdecimal() for part in parts):
                 raise UsageError(f"{text!r}: whole numbers belong between the brackets of {name}.")
             arguments = tuple(int(part) for part in parts)

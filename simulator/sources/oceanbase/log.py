@@ -30,8 +30,8 @@ class OceanbaseLog(Log):
 
     def redo_lsn(self, entries: Entries) -> Ints:
         """The offset of each entry in its log stream, in bytes."""
-        inside = spread(np.maximum(entries.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
-        return FIRST_LSN + entries.txn * TRANSACTION_BYTES + inside
+        offset_in_transaction = spread(np.maximum(entries.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
+        return FIRST_LSN + entries.txn * TRANSACTION_BYTES + offset_in_transaction
 
     def transaction_id(self, entries: Entries) -> pa.Array:
         return text(FIRST_TRANSACTION_ID + entries.txn)

@@ -34,8 +34,10 @@ class OracleLog(Log):
         [14589000000000, 14589000000001, 14589000000062, 14589000000063]
         """
         last = SCN_PER_TRANSACTION - 1
-        inside = np.where((entries.seq > entries.size) & (entries.seq > 0), last, np.clip(entries.seq, 0, last - 1))
-        scn: Ints = FIRST_SCN + entries.txn * SCN_PER_TRANSACTION + inside
+        scn_in_transaction = np.where(
+            (entries.seq > entries.size) & (entries.seq > 0), last, np.clip(entries.seq, 0, last - 1)
+        )
+        scn: Ints = FIRST_SCN + entries.txn * SCN_PER_TRANSACTION + scn_in_transaction
         return scn
 
     def transaction_id(self, entries: Entries) -> pa.Array:

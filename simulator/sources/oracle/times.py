@@ -133,10 +133,10 @@ def parse_seconds(text: str, type: ColumnType) -> str:
     days = int(match[2] or match[8] or 0)
     ns = (int(match[3] or 0) * 3600 + int(match[4] or 0) * 60 + int(match[5] or 0)) * _NS
     ns += days * 86_400 * _NS + literals.fraction(match[6], fraction_digits, 9)
-    days, rest = divmod(ns, 86_400 * _NS)
+    days, ns_of_day = divmod(ns, 86_400 * _NS)
     if days >= 10**digits:
         raise ValueError(f"{text.strip()} has more days than {digits} digits hold")
     sign = "-" if ns and "-" in (match[1], match[7]) else "+"
-    seconds, rest = divmod(rest, _NS)
-    fraction = f".{rest:09}"[: fraction_digits + 1] if fraction_digits else ""
+    seconds, ns_of_day = divmod(ns_of_day, _NS)
+    fraction = f".{ns_of_day:09}"[: fraction_digits + 1] if fraction_digits else ""
     return f"{sign}{days:0{max(digits, 1)}} {literals.clock(seconds)}{fraction}"

@@ -62,9 +62,9 @@ def _number(text: str, typed: str | None, default: int, argument: str = "fractio
     return int(typed)
 
 
-def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], inside: str | None) -> ColumnType:
+def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], bracketed: str | None) -> ColumnType:
     """A type of one name, with or without brackets."""
-    if inside is None:
+    if bracketed is None:
         if row.arguments in _WITH_LENGTH:
             raise UsageError(f"{text!r}: {row.name} needs a length, as in {row.name.upper()}(40).")
         integer = (MOST_DIGITS, 0) if typed in FIXED_POINT else ()
@@ -72,9 +72,9 @@ def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], ins
         return ColumnType(row.name, length, scale, spelled=text)
     if typed in WHOLE or typed in ("real", "double precision") or not row.arguments:
         raise UsageError(f"{text!r}: {typed} takes no argument in brackets.")
-    parts = inside.split(",")
+    parts = bracketed.split(",")
     in_characters = False
-    if row.arguments in _COUNTED and (unit := re.fullmatch(r"(.*?) ?(BYTE|CHAR)", inside.strip(), re.IGNORECASE)):
+    if row.arguments in _COUNTED and (unit := re.fullmatch(r"(.*?) ?(BYTE|CHAR)", bracketed.strip(), re.IGNORECASE)):
         parts, in_characters = [unit[1]], unit[2].upper() == "CHAR"
     values: list[int | None] = []
     for i, part in enumerate(parts):

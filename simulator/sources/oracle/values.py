@@ -83,14 +83,14 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         values = stored(array.dictionary, type)
         coded = pa.DictionaryArray.from_arrays(array.indices, values)
         return values.take(array.indices) if values.null_count else coded
-    target, of = arrow_type(type), family(type)
+    target, family_name = arrow_type(type), family(type)
     if pa.types.is_timestamp(array.type):
         return _stored_moments(array, type)
     if pa.types.is_duration(array.type):
         return pc.binary_join_element_wise(f"+{'0' * max(type.length or 0, 1)}", time_text(array, type.scale or 0), " ")
-    if of == "decimal" and pa.types.is_string(target):
+    if family_name == "decimal" and pa.types.is_string(target):
         return number_text(array)
-    if of in ("text", "binary") and array.type == target:
+    if family_name in ("text", "binary") and array.type == target:
         return _stored_text(array, type)
     return array if array.type == target else array.cast(target)
 
@@ -337,15 +337,15 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
 
 
 def _show(value: Any, type: ColumnType) -> str:
-    of = family(type)
+    family_name = family(type)
     if isinstance(value, bytes):
         return "0x" + value.hex() if value else "empty_blob()"
     if value == "" and TYPES[type.name].name in _LARGE:
         return "empty_clob()"
     if isinstance(value, Decimal):
         return literals.plain(value)
-    if of == "float":
+    if family_name == "float":
         return _show_float(value, type)
-    if of in ("datetime", "timestamptz") and isinstance(value, int):
+    if family_name in ("datetime", "timestamptz") and isinstance(value, int):
         return oracle_times.show(value, type.length or 0)
     return str(value)

@@ -33,14 +33,14 @@ def boundary_values(type: ColumnType, dialect: Dialect = POSTGRESQL_16, *, large
 
 
 def _edges(type: ColumnType, dialect: Dialect) -> Sequence[str]:
-    of, listed = family(type), lists(__file__, "boundaries.yaml")
-    if of == "array":
+    family_name, listed = family(type), lists(__file__, "boundaries.yaml")
+    if family_name == "array":
         return [*_listed("array"), *_arrays(type, dialect)]
-    if of == "decimal":
+    if family_name == "decimal":
         return _decimals(type, dialect)
-    if of in _BOUNDARIES:
-        return _BOUNDARIES[of](type)
-    return listed.get(type.name) or listed[of]
+    if family_name in _BOUNDARIES:
+        return _BOUNDARIES[family_name](type)
+    return listed.get(type.name) or listed[family_name]
 
 
 def _large(type: ColumnType) -> str:
@@ -51,8 +51,12 @@ def _large(type: ColumnType) -> str:
             return f'"k"=>"{"x" * LARGE_BYTES}"'
         case "tsvector":
             return " ".join(f"w{number:05}" for number in range(LARGE_BYTES // 7))
-    of = family(type)
-    return boundaries.large(of).removeprefix("0x") if of in ("json", "binary") else boundaries.full(LARGE_BYTES)
+    family_name = family(type)
+    return (
+        boundaries.large(family_name).removeprefix("0x")
+        if family_name in ("json", "binary")
+        else boundaries.full(LARGE_BYTES)
+    )
 
 
 def _arrays(type: ColumnType, dialect: Dialect) -> list[str]:
@@ -138,17 +142,17 @@ def default_values(type: ColumnType) -> Drawn:
     >>> default_values(ColumnType("numeric", 10, 2)), default_values(ColumnType("money"))
     (('range', ('0', '9999.99')), ('boundary', True))
     """
-    of = family(type)
+    family_name = family(type)
     if type.name in _DEFAULT_CHOICES:
         return believable.choices(_DEFAULT_CHOICES[type.name])
-    return _DEFAULTS[of](type) if of in _DEFAULTS else believable.of_family(of)
+    return _DEFAULTS[family_name](type) if family_name in _DEFAULTS else believable.of_family(family_name)
 
 
 def _default_decimal(type: ColumnType) -> Drawn:
     scale = type.scale or 0
     if not pa.types.is_decimal(arrow_type(type)):
-        some = ["0.5", "12.50", "1000"] if type.length is None else [f"{digit}e{-scale}" for digit in "147"]
-        return believable.choices(some)
+        literals = ["0.5", "12.50", "1000"] if type.length is None else [f"{digit}e{-scale}" for digit in "147"]
+        return believable.choices(literals)
     assert type.length is not None
     integer_digits = min(type.length - scale, 4)
     if integer_digits + scale > 18:  # a range cannot draw numbers this wide

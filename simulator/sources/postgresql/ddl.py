@@ -119,12 +119,12 @@ class PostgresqlDdl(SqlDdl):
         >>> ddl.literal("12.50", ColumnType("numeric", 10, 2)), ddl.literal("it's", ColumnType("text"))
         ('12.50', "'it''s'")
         """
-        of = family(type)
+        family_name = family(type)
         # integers cannot be cast to xid, and lose the sign of zero
-        bare = of in ("integer", "decimal", "float") and type.name != "xid" and text != "-0"
+        bare = family_name in ("integer", "decimal", "float") and type.name != "xid" and text != "-0"
         if bare and _BARE_LITERAL.fullmatch(text):
             return text
-        if of == "boolean" and text.lower() in ("true", "false"):
+        if family_name == "boolean" and text.lower() in ("true", "false"):
             return text.lower()
         return quote(text)
 

@@ -33,9 +33,11 @@ class PostgresqlLog(Log):
             pairs = zip(entries.header, np.maximum(entries.seq, 0).tolist(), strict=True)
             return np.array([header.lsns[min(seq, len(header.lsns) - 1)] for header, seq in pairs], dtype=np.int64)
         commit = TRANSACTION_BYTES - RECORD_BYTES
-        inside = spread(np.maximum(entries.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
-        inside = np.where((entries.seq > entries.size) & (entries.seq > 0), commit, np.minimum(inside, commit - 1))
-        lsn: Ints = FIRST_LSN + entries.txn * TRANSACTION_BYTES + inside
+        offset_in_transaction = spread(np.maximum(entries.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
+        offset_in_transaction = np.where(
+            (entries.seq > entries.size) & (entries.seq > 0), commit, np.minimum(offset_in_transaction, commit - 1)
+        )
+        lsn: Ints = FIRST_LSN + entries.txn * TRANSACTION_BYTES + offset_in_transaction
         return lsn
 
     def position(self, entries: Entries) -> pa.Array:

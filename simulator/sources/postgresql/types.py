@@ -70,15 +70,15 @@ def parse_type(text: str, dialect: Dialect = POSTGRESQL_16) -> ColumnType:
     match = _SHAPE.fullmatch(text)
     if not match:
         raise _unknown(text.strip(), dialect)
-    word, inside, behind, dimensions = match.groups()
-    typed = " ".join((word + (" " + behind if behind else "")).split())
+    word, bracketed, suffix, dimensions = match.groups()
+    typed = " ".join((word + (" " + suffix if suffix else "")).split())
     array = bool(dimensions) or typed.lower().endswith(" array")
     typed = typed.removesuffix(" array").removesuffix(" ARRAY")
     name = typed.lower() if word != '"char"' else word
     name = dialect.aliases.get(name, name)
     if name not in dialect.types or name == "enum" or name.endswith("[]"):
         raise _unknown(typed, dialect)
-    numbers = _numbers(text, typed, inside)
+    numbers = _numbers(text, typed, bracketed)
     if typed.lower() == "float" and numbers:
         return _float(text, numbers, array)
     length, scale = _arguments(text, typed, name, numbers, dialect)
@@ -93,15 +93,15 @@ def _unknown(typed: str, dialect: Dialect) -> UsageError:
     return type_texts.unknown(typed, f"a {dialect.title}", [*dialect.types, *dialect.aliases])
 
 
-def _labels(text: str, inside: str) -> tuple[str, ...]:
+def _labels(text: str, bracketed: str) -> tuple[str, ...]:
     labels: list[str] = []
     end = 0
-    while match := _LABEL.match(inside, end):
+    while match := _LABEL.match(bracketed, end):
         labels.append(match[1].replace("''", "'"))
         end = match.end()
         if match[2] != ",":
             break
-    if not labels or end < len(inside):
+    if not labels or end < len(bracketed):
         raise UsageError(f"{text.strip()!r}: quoted labels belong between the brackets, as in enum('a','b').")
     if len(set(labels)) < len(labels):
         raise UsageError(f"{text.strip()!r}: a label stands there twice.")
@@ -110,10 +110,10 @@ def _labels(text: str, inside: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _numbers(text: str, typed: str, inside: str | None) -> tuple[int, ...]:
-    if inside is None:
+def _numbers(text: str, typed: str, bracketed: str | None) -> tuple[int, ...]:
+    if bracketed is None:
         return ()
-    parts = [part.strip() for part in inside.split(",")]
+    parts = [part.strip() for part in bracketed.split(",")]
     if not all(re.fullmatch(r"-?\d+", part) for part in parts):
         raise UsageError(f"{text.strip()!r}: whole numbers belong between the brackets of {typed}.")
     return tuple(map(int, parts))

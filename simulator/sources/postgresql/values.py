@@ -71,20 +71,20 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
 
 
 def _reader(type: ColumnType, dialect: Dialect) -> Callable[[str], Any]:
-    of = family(type)
-    if of == "array":
+    family_name = family(type)
+    if family_name == "array":
         inner = element(type)
         read = _reader(inner, dialect)
         delimiter = ";" if inner.name == "box" else ","
         return lambda text: postgresql_containers.array(text, lambda item: show_value(read(item), inner), delimiter)
-    if of == "decimal":
+    if family_name == "decimal":
         return lambda text: _decimal(text, type, dialect)
-    if of == "range":
+    if family_name == "range":
         edges = _BOUNDS[type.name.replace("multi", "")]
         make = postgresql_containers.multirange if "multi" in type.name else postgresql_containers.range_
         return lambda text: make(text, edges)
-    if of in ("geometry", "other") or of in _BY_FAMILY:
-        parse = _BY_NAME.get(type.name) or _BY_FAMILY[of]
+    if family_name in ("geometry", "other") or family_name in _BY_FAMILY:
+        parse = _BY_NAME.get(type.name) or _BY_FAMILY[family_name]
         return lambda text: parse(text, type)
     raise AssertionError(f"no literals of {type.name}")
 

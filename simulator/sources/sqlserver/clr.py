@@ -52,14 +52,14 @@ def _ordinal(digits: str) -> str:
 def node(data: bytes) -> str:
     """The inverse: `node(bytes.fromhex("5ac0"))` is `/1/1/`."""
     bits = "".join(f"{byte:08b}" for byte in data).rstrip("0")
-    out = "/"
+    path = "/"
     while bits:
         first, prefix, pattern = next(row for row in _ORDINALS if bits.startswith(row[1]))
         body = bits[len(prefix) : len(prefix) + len(pattern)]
         value = "".join(bit for bit, pattern_bit in zip(body, pattern, strict=True) if pattern_bit == "x")
-        out += f"{first + int(value, 2)}/"
+        path += f"{first + int(value, 2)}/"
         bits = bits[len(prefix) + len(pattern) + 1 :]
-    return out
+    return path
 
 
 # ------------------------------------------------------------------------------------------------------------- shapes

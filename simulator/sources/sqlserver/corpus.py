@@ -22,17 +22,19 @@ def boundary_values(type: ColumnType, *, large: bool = False) -> list[str | None
     >>> boundary_values(parse_type("tinyint"))
     ['0', '1', '127', '128', '255', None]
     """
-    of, listed = family(type), lists(__file__, "boundaries.yaml")
-    values = _BOUNDARIES[of](type) if of in _BOUNDARIES else listed.get(type.name) or listed[of]
-    large = large and type.length is None and type.name != "timestamp" and of in ("text", "binary", "xml")
-    return boundaries.literals(values, _large(of) if large else None)
+    family_name, listed = family(type), lists(__file__, "boundaries.yaml")
+    values = (
+        _BOUNDARIES[family_name](type) if family_name in _BOUNDARIES else listed.get(type.name) or listed[family_name]
+    )
+    large = large and type.length is None and type.name != "timestamp" and family_name in ("text", "binary", "xml")
+    return boundaries.literals(values, _large(family_name) if large else None)
 
 
-def _large(of: str) -> str:
-    if of == "binary":
+def _large(family_name: str) -> str:
+    if family_name == "binary":
         return "0x" + "00FF" * (boundaries.LARGE_BYTES // 2)
     text = boundaries.full(boundaries.LARGE_BYTES)
-    return f"<a>{text}</a>" if of == "xml" else text
+    return f"<a>{text}</a>" if family_name == "xml" else text
 
 
 def _listed(name: str) -> tuple[str, ...]:
@@ -100,8 +102,8 @@ def default_values(type: ColumnType) -> Drawn:
     >>> default_values(parse_type("nvarchar(40)"))
     ('text', {'length': '3..24', 'alphabet': 'letters'})
     """
-    of = family(type)
-    return _DEFAULTS[of](type) if of in _DEFAULTS else believable.of_family(of)
+    family_name = family(type)
+    return _DEFAULTS[family_name](type) if family_name in _DEFAULTS else believable.of_family(family_name)
 
 
 def _default_text(type: ColumnType) -> Drawn:

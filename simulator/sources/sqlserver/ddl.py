@@ -111,9 +111,11 @@ class SqlserverDdl(SqlDdl):
 
     def row_change(self, table: Table, before: Literals | None, after: Literals | None) -> str:
         """The statement of a change, which sets no rowversions: the server does."""
-        made = {column.name for column in table.columns if column.type.name == "timestamp"}
-        kept = None if after is None else {column: text for column, text in after.items() if column not in made}
-        return super().row_change(table, before, kept)
+        server_made = {column.name for column in table.columns if column.type.name == "timestamp"}
+        set_values = (
+            None if after is None else {column: text for column, text in after.items() if column not in server_made}
+        )
+        return super().row_change(table, before, set_values)
 
     def _null(self, column: Column) -> str:
         return "" if column.nullable else " NOT NULL"

@@ -132,8 +132,8 @@ def thirds(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     >>> thirds(np.array([1_000, 2_000, 4_000, 5_000, 8_000, 9_000, 998_000])).tolist()
     [0, 3000, 3000, 7000, 7000, 10000, 997000]
     """
-    seconds, part = us // 1_000_000, us % 1_000_000
-    ticks = (part * 3 + 5_000) // 10_000
+    seconds, us_of_second = us // 1_000_000, us % 1_000_000
+    ticks = (us_of_second * 3 + 5_000) // 10_000
     printed: npt.NDArray[np.int64] = seconds * 1_000_000 + (ticks * 10 + 1) // 3 * 1_000
     return printed
 

@@ -276,12 +276,12 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
             return pa.DictionaryArray.from_arrays(array.indices, values)
         return values.take(array.indices)
-    of = family(type)
-    if of in ("time", "datetime", "zoned"):
+    family_name = family(type)
+    if family_name in ("time", "datetime", "zoned"):
         return sqlserver_times.stored(array, type)
-    if of == "uuid":
+    if family_name == "uuid":
         return pc.ascii_upper(array)
-    if of == "text":
+    if family_name == "text":
         return _fitting(array, type)
     if type.name == "binary":
         most = type.length or 1

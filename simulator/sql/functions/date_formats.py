@@ -99,18 +99,18 @@ def _formatted(datetime: Temporal, format: str, hours: int) -> str:
                 return f"{week_and_year(datetime, 2 if letter == 'X' else 3)[1]:04}"
         return letter
 
-    out, position = "", 0
+    formatted, position = "", 0
     while position < len(format):
         if format[position] == "%" and position + 1 < len(format):
             part_text = part(format[position + 1])
             if part_text is None:
                 return None  # type: ignore[return-value]
-            out += part_text
+            formatted += part_text
             position += 2
         else:
-            out += format[position]
+            formatted += format[position]
             position += 1
-    return out
+    return formatted
 
 
 _PATTERNS: Final = {

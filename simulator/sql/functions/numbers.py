@@ -119,12 +119,12 @@ def converted(session: Any, value: Any, source: Any, target: Any) -> Any:
 
 
 def in_base(number: int, base: int) -> str:
-    out = ""
+    digits_text = ""
     while True:
         number, digit = divmod(number, base)
-        out = _DIGITS[digit] + out
+        digits_text = _DIGITS[digit] + digits_text
         if not number:
-            return out
+            return digits_text
 
 
 def formatted(session: Any, value: Any, digits: Any) -> str:

@@ -142,14 +142,14 @@ def unhex(session: Any, value: Any) -> Any:
 
 
 def char(*values: Any) -> bytes:
-    out = b""
+    data = b""
     for value in values:
         if isinstance(value, Temporal | Document) or (isinstance(value, str) and not is_number(value)):
             raise Unsupported("CHAR() of a value that is no number")
         if value is not None:
             number = integer_of(value) & 0xFFFFFFFF
-            out += number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
-    return out
+            data += number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+    return data
 
 
 def locate(session: Any, needle: Any, text: Any, start: Any = 1) -> int:

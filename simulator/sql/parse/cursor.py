@@ -42,9 +42,9 @@ class Cursor:
 
     def peek(self, *expected: str) -> bool:
         """Whether these words come next."""
-        ahead = self.words[self.position : self.position + len(expected)]
-        return len(ahead) == len(expected) and all(
-            word.upper == text for word, text in zip(ahead, expected, strict=True)
+        next_words = self.words[self.position : self.position + len(expected)]
+        return len(next_words) == len(expected) and all(
+            word.upper == text for word, text in zip(next_words, expected, strict=True)
         )
 
     def take(self, *expected: str) -> bool:

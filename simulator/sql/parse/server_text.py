@@ -37,8 +37,8 @@ def with_version_comments(sql: str, server: Server) -> str:
             runs = runs and (match[1] == "M!" or version not in _MYSQL_ONLY)
         elif match[1] == "M!":
             runs = False
-        inside = match[3] if runs else re.sub(r"[^\n]", " ", match[3])
-        return " " * (len(match[0]) - len(inside) - 2) + inside + "  "
+        content = match[3] if runs else re.sub(r"[^\n]", " ", match[3])
+        return " " * (len(match[0]) - len(content) - 2) + content + "  "
 
     return _OPENED.sub(opened, sql)
 

@@ -171,15 +171,15 @@ class Programs:
         self._parameters(frame, routine, arguments)
         with self._inside(session, routine):
             self._run(frame, _program(routine.body))
-        out = []
+        out_names = []
         for position, (direction, name, _) in enumerate(routine.parameters):
             if direction in ("out", "inout"):
                 field = frame.fields[name.lower()]
                 value = from_stored(
                     frame.values[name.lower()], field.type, session.connection.zone, session.server.json_way
                 )
-                out.append((position, value))
-        return out
+                out_names.append((position, value))
+        return out_names
 
     def _parameters(self, frame: _Frame, routine: Routine, arguments: Sequence[Any]) -> None:
         for (direction, name, type), value in zip(routine.parameters, arguments, strict=True):
@@ -368,13 +368,13 @@ class Programs:
 def _with_values(text: str, frame: _Frame) -> str:
     """CALL p(a, b) with variables replaced by their values."""
     words = Reader(text)
-    out, position = "", 0
+    written_text, position = "", 0
     for word in words.words:
         if word.kind in ("word", "name") and word.value.lower() in frame.fields:
             name = word.value.lower()
-            out += text[position : word.start] + literal(frame.values[name], frame.fields[name]).sql("mysql")
+            written_text += text[position : word.start] + literal(frame.values[name], frame.fields[name]).sql("mysql")
             position = word.end
-    return out + text[position:]
+    return written_text + text[position:]
 
 
 def without_into(words: Reader) -> tuple[str, list[str]]:

@@ -103,14 +103,14 @@ def _function(node: exp.Window, scope: Scope) -> Function:
         frame = _frame(node)
 
         def chosen(rows: list[Any], peers: list[Any]) -> list[Any]:
-            out = []
+            results = []
             for i in range(len(rows)):
                 frame_rows = rows[slice(*frame(i, peers))]
                 index = {"first_value": 0, "last_value": len(frame_rows) - 1}.get(name, -1)
                 if name == "nth_value":
                     index = int(number_of(reads[1](rows[i]))) - 1
-                out.append(reads[0](frame_rows[index]) if 0 <= index < len(frame_rows) else None)
-            return out
+                results.append(reads[0](frame_rows[index]) if 0 <= index < len(frame_rows) else None)
+            return results
 
         return chosen
     raise Unsupported(f"the window function {name}")
@@ -150,12 +150,12 @@ def _tiles(count: int, tiles: int) -> list[Any]:
 
 def _moved(reads: Sequence[Any], sign: int) -> Function:
     def run(rows: list[Any], peers: list[Any]) -> list[Any]:
-        out = []
+        results = []
         for i, row in enumerate(rows):
-            by = sign * (int(number_of(reads[1](row))) if len(reads) > 1 else 1)
-            inside = 0 <= i + by < len(rows)
-            out.append(reads[0](rows[i + by]) if inside else reads[2](row) if len(reads) > 2 else None)
-        return out
+            distance = sign * (int(number_of(reads[1](row))) if len(reads) > 1 else 1)
+            in_partition = 0 <= i + distance < len(rows)
+            results.append(reads[0](rows[i + distance]) if in_partition else reads[2](row) if len(reads) > 2 else None)
+        return results
 
     return run
 

@@ -130,16 +130,16 @@ def with_arguments(session: Session, words: Reader) -> str:
         raise SqlError(1243, name, "EXECUTE")
     texts = arguments(words.remaining(needed=True)) if words.take("USING") else []
     values = [value_of(session, expression) for expression in texts]
-    out, position, used = "", 0, 0
+    written_text, position, used = "", 0, 0
     for word in Reader(text).words:
         if word.value == "?" and word.kind == "mark":
             if used >= len(values):
                 raise SqlError(1210, "EXECUTE")
-            out += text[position : word.start] + typed_literal(values[used])
+            written_text += text[position : word.start] + typed_literal(values[used])
             position, used = word.end, used + 1
     if used != len(values):
         raise SqlError(1210, "EXECUTE")
-    return out + text[position:]
+    return written_text + text[position:]
 
 
 def typed_literal(value: Any) -> str:

@@ -164,21 +164,21 @@ def sort_key(value: Any, collation: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
-    out: list[str] = []
+    pattern_parts: list[str] = []
     position = 0
     while position < len(pattern):
         character = pattern[position]
         if character == escape and position + 1 < len(pattern):
             position += 1
-            out.append(re.escape(pattern[position]))
+            pattern_parts.append(re.escape(pattern[position]))
         elif character == "%":
-            out.append(".*")
+            pattern_parts.append(".*")
         elif character == "_":
-            out.append(".")
+            pattern_parts.append(".")
         else:
-            out.append(re.escape(character))
+            pattern_parts.append(re.escape(character))
         position += 1
-    return re.compile("".join(out), re.DOTALL)
+    return re.compile("".join(pattern_parts), re.DOTALL)
 
 
 def _folded_letters(text: str, collation: str) -> str:

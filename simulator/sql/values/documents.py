@@ -102,46 +102,46 @@ def key_order(key: str) -> tuple[int, bytes]:
 def text_of(value: Any, way: str = "stored") -> str:
     """`way`: `stored` (typed, see above), `printed` (as MySQL prints), `mysql-5.7` (whole doubles without `.0`),
     `mariadb` (members as they came)."""
-    out: list[str] = []
-    _write(value, out, way)
-    return "".join(out)
+    texts: list[str] = []
+    _write(value, texts, way)
+    return "".join(texts)
 
 
-def _write(value: Any, out: list[str], way: str) -> None:
+def _write(value: Any, texts: list[str], way: str) -> None:
     if isinstance(value, JsonNumber):
-        out.append(value)
+        texts.append(value)
     elif isinstance(value, Decimal):
         text = format(value, "f")
         like_double = "." in text and mysql_json.double_text(float(text)) == text
-        out.append(typed_json.decimal(text) if way == "stored" and like_double else text)
+        texts.append(typed_json.decimal(text) if way == "stored" and like_double else text)
     elif isinstance(value, Temporal):
         exact = value.kind == "date" or way == "mariadb"
         temporal = value if exact else Temporal(value.kind, value.day, value.us, 6)
         is_date = way == "stored" and value.kind == "date"
-        out.append(typed_json.date(temporal.text()) if is_date else f'"{temporal.text()}"')
+        texts.append(typed_json.date(temporal.text()) if is_date else f'"{temporal.text()}"')
     elif isinstance(value, bytes) and way == "mariadb":
-        _write(value.decode("latin-1"), out, way)
+        _write(value.decode("latin-1"), texts, way)
     elif isinstance(value, bytes):
         code = value.code if isinstance(value, Opaque) else 15
-        out.append(f'"base64:type{code}:{base64.b64encode(value).decode()}"')
+        texts.append(f'"base64:type{code}:{base64.b64encode(value).decode()}"')
     elif isinstance(value, list):
-        out.append("[")
+        texts.append("[")
         for i, item in enumerate(value):
-            out.append(", " if i else "")
-            _write(item, out, way)
-        out.append("]")
+            texts.append(", " if i else "")
+            _write(item, texts, way)
+        texts.append("]")
     elif isinstance(value, dict):
-        out.append("{")
+        texts.append("{")
         keys: list[str] = list(value)
         if way != "mariadb":
             keys.sort(key=key_order)
         for i, key in enumerate(keys):
-            out.append(", " if i else "")
-            _write(key, out, way)
-            out.append(": ")
-            _write(value[key], out, way)
-        out.append("}")
+            texts.append(", " if i else "")
+            _write(key, texts, way)
+            texts.append(": ")
+            _write(value[key], texts, way)
+        texts.append("}")
     elif isinstance(value, float) and way == "mysql-5.7":
-        out.append(mysql_json.plain_double(value))
+        texts.append(mysql_json.plain_double(value))
     else:
-        out.append(mysql_json.write(value))
+        texts.append(mysql_json.write(value))

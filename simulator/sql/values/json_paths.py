@@ -76,13 +76,13 @@ def has_wildcard(legs: Sequence[Leg]) -> bool:
 
 def text_of_legs(legs: Sequence[Leg]) -> str:
     """`$.a[0]`, as JSON_SEARCH prints it."""
-    out = "$"
+    text = "$"
     for leg in legs:
         if isinstance(leg, Cell):
-            out += f"[{leg.index}]"
+            text += f"[{leg.index}]"
         elif isinstance(leg, str):
-            out += f".{leg}" if re.fullmatch(r"[A-Za-z_$\u0080-\uffff][\w$]*", leg) else f".{json.dumps(leg)}"
-    return out
+            text += f".{leg}" if re.fullmatch(r"[A-Za-z_$\u0080-\uffff][\w$]*", leg) else f".{json.dumps(leg)}"
+    return text
 
 
 def find_all(value: Any, legs: Sequence[Leg]) -> Iterator[Any]:

@@ -79,8 +79,8 @@ def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints,
     if member.permanent:
         return slot, cycle, np.where(cycle < 0, compiled.ticks.birth[number], tick)
     has_rows = program.has_rows[member.table]
-    here = (life >= 0) & has_rows[tick - compiled.ticks.first[number]]
-    return slot[here], cycle[here], tick[here]
+    has_rows_now = (life >= 0) & has_rows[tick - compiled.ticks.first[number]]
+    return slot[has_rows_now], cycle[has_rows_now], tick[has_rows_now]
 
 
 def _lives(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:

@@ -70,8 +70,8 @@ class Arrivals:
 
     def us(self, turns: Ints) -> Ints:
         chunk, index = turns >> CHUNK_BITS, turns & (CHUNK - 1)
-        which = below(bits(self._key, chunk), LISTS)
-        us = self._flat[(which << CHUNK_BITS) + index]
+        list_number = below(bits(self._key, chunk), LISTS)
+        us = self._flat[(list_number << CHUNK_BITS) + index]
         us += chunk
         us *= self._chunk_us
         if self._knots is None:
@@ -79,8 +79,8 @@ class Arrivals:
             rounded += self._start_us
             return rounded
         us += self._start
-        week, rest = np.divmod(us, WEEK_US)
-        clock = np.interp(rest, self._knots, np.arange(HOURS + 1) * float(HOUR_US))
+        week, within_week = np.divmod(us, WEEK_US)
+        clock = np.interp(within_week, self._knots, np.arange(HOURS + 1) * float(HOUR_US))
         seats: Ints = np.floor(clock).astype(np.int64)
         return seats + week.astype(np.int64) * WEEK_US + MONDAY_US
 
@@ -89,15 +89,15 @@ class Arrivals:
         since = float(us - self._start_us)
         if self._knots is not None:
             since = float(self._busy(np.array([us - MONDAY_US], dtype=np.float64))[0]) - self._start
-        chunk, rest = divmod(since / self._chunk_us, 1)
-        which = below(bits(self._key, np.array([int(chunk)], dtype=np.int64)), LISTS)[0]
-        return int(chunk) * CHUNK + int(np.searchsorted(self._positions[which], rest))
+        chunk, fraction = divmod(since / self._chunk_us, 1)
+        list_number = below(bits(self._key, np.array([int(chunk)], dtype=np.int64)), LISTS)[0]
+        return int(chunk) * CHUNK + int(np.searchsorted(self._positions[list_number], fraction))
 
     def _busy(self, us: Floats) -> Floats:
         """Weighted time since the Monday of week 0, in microseconds."""
         assert self._knots is not None
-        week, rest = np.divmod(us, WEEK_US)
-        busy: Floats = week * WEEK_US + np.interp(rest, np.arange(HOURS + 1) * float(HOUR_US), self._knots)
+        week, within_week = np.divmod(us, WEEK_US)
+        busy: Floats = week * WEEK_US + np.interp(within_week, np.arange(HOURS + 1) * float(HOUR_US), self._knots)
         return busy
 
     @cached_property

@@ -135,10 +135,10 @@ class Compiled:
             return Version(since, table, tuple(columns.column_or_key(name, column) for column in table.columns))
 
         first = zip(self.names, self.scenario.first_tables, strict=True)
-        out = {name: [version(ALWAYS, name, table)] for name, table in first}
+        versions_by_table = {name: [version(ALWAYS, name, table)] for name, table in first}
         for border, change in changes:
-            out[change.table].append(version(border, change.table, change.after))
-        return out
+            versions_by_table[change.table].append(version(border, change.table, change.after))
+        return versions_by_table
 
     def _lay_out_steps(self) -> None:
         """Builds arrays over steps (of all programs, on one axis) and ticks: statements, tables, row counts."""
@@ -154,11 +154,11 @@ class Compiled:
         for p, program in enumerate(programs):
             tick = int(self.ticks.first[p])
             acts = program.distinct_acts
-            here = slice(tick, tick + len(program.acts))
-            self.group[here] = program.by_tick(numbers[act.table] * 4 + act.kind for act in acts)
+            program_ticks = slice(tick, tick + len(program.acts))
+            self.group[program_ticks] = program.by_tick(numbers[act.table] * 4 + act.kind for act in acts)
             for table in program.members:
-                mine = tick + np.flatnonzero(program.by_tick(act.table == table for act in acts))
-                self.rows[mine] = self.ticks.rows(table)[mine - self.ticks.span(table).start]
+                table_ticks = tick + np.flatnonzero(program.by_tick(act.table == table for act in acts))
+                self.rows[table_ticks] = self.ticks.rows(table)[table_ticks - self.ticks.span(table).start]
             ends = tick + program.last_ticks + 1
             sizes = np.diff(ends, prepend=tick)
             steps_here = slice(self.step_first[p], self.step_first[p + 1])
@@ -242,7 +242,7 @@ class _Always:
         if values.kind == "of" and values.arguments.via is None:
             # a copy changes when its original is set in the same step
             parent, key = values.arguments.table, values.arguments.name
-            follows = any(s.update == parent and key in (s.set or ()) for taken in steps for s in taken.do)
+            follows = any(s.update == parent and key in (s.set or ()) for taken_step in steps for s in taken_step.do)
             return not field.spec.nulls and follows and self(parent, key, step)
         return self.drawn.column(table, name).always
 

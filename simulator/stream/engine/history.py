@@ -111,9 +111,9 @@ class Ticks:
         drawn = np.flatnonzero(counts < 0)
         for p in np.unique(self.program[tick[drawn]]):
             member = self.plan.programs[p].members[table]
-            mine = drawn[self.program[tick[drawn]] == p]
-            draws = bits(key(self.seed, "rows", self.plan.programs[p].lifecycle, member.counted_as), slot[mine])
-            counts[mine] = member.low + below(draws, member.high - member.low + 1)
+            of_program = drawn[self.program[tick[drawn]] == p]
+            draws = bits(key(self.seed, "rows", self.plan.programs[p].lifecycle, member.counted_as), slot[of_program])
+            counts[of_program] = member.low + below(draws, member.high - member.low + 1)
         return counts
 
     def rows(self, table: str) -> Ints:
@@ -123,10 +123,10 @@ class Ticks:
             rows = np.zeros(len(self.span(table)), dtype=np.int64)
             for p in self._programs.get(table, ()):
                 program = self.plan.programs[p]
-                here = slice(*(int(part[p]) - self.span(table).start for part in (self.first, self.birth)))
+                program_ticks = slice(*(int(bounds[p]) - self.span(table).start for bounds in (self.first, self.birth)))
                 of_life = program.rows(table)
-                rows[here] = of_life[self.life_of_tick[self.first[p] : self.birth[p]]]
-                rows[here.stop] = of_life[0] if program.members[table].permanent else 0
+                rows[program_ticks] = of_life[self.life_of_tick[self.first[p] : self.birth[p]]]
+                rows[program_ticks.stop] = of_life[0] if program.members[table].permanent else 0
             self._rows[table] = rows
         return self._rows[table]
 
@@ -140,7 +140,7 @@ class Ticks:
     def _history(self, table: str, field: str) -> History:
         span = self.span(table)
         last = np.full(len(span), -1, dtype=np.int64)
-        back = np.zeros(len(span), dtype=np.int64)
+        cycles_back = np.zeros(len(span), dtype=np.int64)
         count = np.zeros(len(span), dtype=np.int64)
         sets = np.zeros(len(span), dtype=bool)
         per_cycle = np.zeros(len(self.plan.programs), dtype=np.int64)
@@ -154,21 +154,21 @@ class Ticks:
             sets[here + setting] = True
             last[born], sets[born] = birth, member.permanent
             per_cycle[p] = len(setting) if member.permanent else 0
-            part = slice(here, born)
+            program_ticks = slice(here, born)
             ticks = np.arange(birth - first)
-            done = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
+            settings_so_far = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
             if member.permanent:
                 # before the first setting of a cycle, the last one of the previous cycle holds
-                last[part] = first + setting[done - 1] if len(setting) else birth
-                back[part] = (done == 0) & bool(len(setting))
-                count[part] = done  # the birth set its first value
+                last[program_ticks] = first + setting[settings_so_far - 1] if len(setting) else birth
+                cycles_back[program_ticks] = (settings_so_far == 0) & bool(len(setting))
+                count[program_ticks] = settings_so_far  # the birth set its first value
             elif len(setting):
-                last[part] = np.where(done > 0, first + setting[done - 1], -1)
+                last[program_ticks] = np.where(settings_so_far > 0, first + setting[settings_so_far - 1], -1)
                 # the insert sets value number 0
                 inserted = inserts[np.maximum(np.searchsorted(inserts, ticks, side="right") - 1, 0)]
-                count[part] = done - 1 - np.searchsorted(setting, inserted)
-        signature = (span.start, tuple(x.tobytes() for x in (last, back, count, per_cycle, sets)))
-        history = History(span.start, last, back, count, per_cycle, sets, bool(back.any()))
+                count[program_ticks] = settings_so_far - 1 - np.searchsorted(setting, inserted)
+        signature = (span.start, tuple(x.tobytes() for x in (last, cycles_back, count, per_cycle, sets)))
+        history = History(span.start, last, cycles_back, count, per_cycle, sets, bool(cycles_back.any()))
         return self._histories.setdefault(signature, history)
 
     def permanent(self, table: str) -> Mask:
@@ -236,7 +236,7 @@ class State:
 
     def take(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows."""
-        part = State(
+        taken_rows = State(
             self.ticks,
             self.table,
             cohort=self.cohort[rows],
@@ -246,13 +246,13 @@ class State:
             row=self.row[rows],
             turn=None if self.turn is None else self.turn[rows],
         )
-        part.identity = self.identity[rows]  # computed once for all the columns
-        return part
+        taken_rows.identity = self.identity[rows]  # computed once for all the columns
+        return taken_rows
 
     def replace(self, rows: npt.NDArray[np.intp], others: State) -> None:
         """Replaces the states of some rows. In both, only `identity` may have been computed."""
         if len(rows):
-            for mine, theirs in (
+            for target, replacement in (
                 (self.cohort, others.cohort),
                 (self.slot, others.slot),
                 (self.cycle, others.cycle),
@@ -260,7 +260,7 @@ class State:
                 (self.row, others.row),
                 (self.identity, others.identity),
             ):
-                mine[rows] = theirs
+                target[rows] = replacement
 
     def before(self, rows: npt.NDArray[np.intp]) -> State:
         """The states of some of the rows before their tick. They must have one: no inserts among them."""
@@ -319,9 +319,9 @@ class State:
     def written(self, history: History) -> Written:
         """The tick that gave the column its value."""
         if history not in self._written:
-            here = self.tick - history.start
-            cycle = self.cycle - history.back[here] if history.wraps else self.cycle
-            tick = history.last[here]
+            index = self.tick - history.start
+            cycle = self.cycle - history.back[index] if history.wraps else self.cycle
+            tick = history.last[index]
             if history.wraps or (tick == self.ticks.birth[self.program]).any():
                 born = (cycle < 0) | (tick == self.ticks.birth[self.program])
                 tick = np.where(born, self.ticks.birth[self.program], tick)

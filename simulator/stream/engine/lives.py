@@ -38,12 +38,12 @@ def program_of(name: str, life: LifecycleSpec, fields: Mapping[str, Sequence[str
     lives: list[list[Step]] = [[] for _ in range(count)]
     _Deal(seed, name, fields).steps(steps, ("steps",), lives)
     shuffled_lives = [_possible(lives[i], members) for i in order(count, key(seed, name, "lives"))]
-    kept = tuple(life for life in shuffled_lives if life)
+    nonempty_lives = tuple(life for life in shuffled_lives if life)
     counts = {}
     for member in varied:
-        evenly = member.low + dealt([1.0] * (member.high - member.low + 1), len(kept))
-        counts[member.counted_as] = evenly[order(len(kept), key(seed, name, "rows", member.counted_as))]
-    return Program(name, members, kept, counts)
+        evenly = member.low + dealt([1.0] * (member.high - member.low + 1), len(nonempty_lives))
+        counts[member.counted_as] = evenly[order(len(nonempty_lives), key(seed, name, "rows", member.counted_as))]
+    return Program(name, members, nonempty_lives, counts)
 
 
 def _varies(step: language.Step) -> bool:
@@ -62,20 +62,20 @@ def _mean(steps: Sequence[language.Step]) -> float:
 
 def _possible(life: Sequence[Step], members: Mapping[str, Member]) -> tuple[Step, ...]:
     """The life without empty steps, and without statements on tables in which the entity has no rows at that step."""
-    there = {table for table, member in members.items() if member.permanent}
-    out = []
+    tables_with_rows = {table for table, member in members.items() if member.permanent}
+    possible_steps = []
     for step in life:
         acts = []
         for act in step.acts:
             if act.kind is INSERT:
-                there.add(act.table)
-            if act.table in there:
+                tables_with_rows.add(act.table)
+            if act.table in tables_with_rows:
                 acts.append(act)
             if act.kind is DELETE:
-                there.discard(act.table)
+                tables_with_rows.discard(act.table)
         if acts:
-            out.append(Step(step.name, tuple(acts)))
-    return tuple(out)
+            possible_steps.append(Step(step.name, tuple(acts)))
+    return tuple(possible_steps)
 
 
 class _Deal:
@@ -89,12 +89,14 @@ class _Deal:
             path_of_step = (*path, s)
             low, high = step.times
             # how often each life takes the step; 0 for lives that skip it by `chance`
-            often = [low + i for i in self._hand([1.0] * (high - low + 1), lives, GOLDEN_MEAN, *path_of_step, "times")]
+            repetitions = [
+                low + i for i in self._hand([1.0] * (high - low + 1), lives, GOLDEN_MEAN, *path_of_step, "times")
+            ]
             if step.chance < 1:
-                taken = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *path_of_step, "chance")
-                often = [0 if skipped else n for n, skipped in zip(often, taken, strict=True)]
+                skips = self._hand([step.chance, 1 - step.chance], lives, SILVER_MEAN, *path_of_step, "chance")
+                repetitions = [0 if skipped else n for n, skipped in zip(repetitions, skips, strict=True)]
             for time in range(high):
-                taking = [life for life, n in zip(lives, often, strict=True) if n > time]
+                taking = [life for life, n in zip(lives, repetitions, strict=True) if n > time]
                 if step.do:
                     taken_step = Step(step.name, tuple(self._act(statement) for statement in step.do))
                     for life in taking:
@@ -104,7 +106,7 @@ class _Deal:
                         [way.weight for way in step.either], taking, GOLDEN_MEAN, *path_of_step, "either", time
                     )
                     for w, way in enumerate(step.either):
-                        chosen = [life for life, mine in zip(taking, ways, strict=True) if mine == w]
+                        chosen = [life for life, way_of_life in zip(taking, ways, strict=True) if way_of_life == w]
                         self.steps(way.steps, (*path_of_step, "either", w, time), chosen)
 
     def _hand(self, weights: Sequence[float], lives: Sequence[list[Step]], mean: float, *what: object) -> list[int]:

@@ -130,9 +130,11 @@ class _Deck:
 
     def full(self, updates: float) -> Program:
         """A program of full lives: insert, about `updates` updates, delete."""
-        often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
-        updates_of = iter(self._updates(sum(often)))
-        lives = [(self._insert, *islice(updates_of, often[i]), self._delete) for i in self._order(len(often))]
+        update_counts = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
+        updates_of = iter(self._updates(sum(update_counts)))
+        lives = [
+            (self._insert, *islice(updates_of, update_counts[i]), self._delete) for i in self._order(len(update_counts))
+        ]
         return self._program(lives, permanent=False)
 
     @cached_property
@@ -197,16 +199,16 @@ class _Deck:
         hands = []
         for number, size in enumerate(sizes):
             hand: list[str] = []
-            back: list[str] = []
+            set_aside: list[str] = []
             while len(hand) < size:
                 if not pack:
                     pack = [self.dealt[i] for i in next(packs)]
                 card = pack.pop()
-                (back if card in hand else hand).append(card)
+                (set_aside if card in hand else hand).append(card)
             if short_of and not any(field in certain for field in hand):
                 if most > 1 and hand:
-                    back.append(hand.pop())
+                    set_aside.append(hand.pop())
                 hand.append(certain[number % len(certain)])
-            pack += back
+            pack += set_aside
             hands.append(frozenset(hand))
         return hands

@@ -184,10 +184,10 @@ class ChangeStream(Stream):
             statement_ms = self.timeline.statement_us(structure.turns) // 1000
         in_second = self._in_second(structure.turns, event_ms, self.compiled.statements_a_turn)
         txn_in_second = in_second[begins - first] if self.source.log.one_a_transaction else None
-        done = np.cumsum(changes)
-        before = done - changes  # row changes before the turn
+        changes_so_far = np.cumsum(changes)
+        before = changes_so_far - changes  # row changes before the turn
         before_txn = before[begins - first]
-        size = done[begins - first + lengths - 1] - before_txn
+        size = changes_so_far[begins - first + lengths - 1] - before_txn
         ordinal = np.cumsum(structure.rows, axis=0) - structure.rows  # row changes of the turn before the statement
 
         batches: list[ChangeBatch] = []
@@ -197,7 +197,7 @@ class ChangeStream(Stream):
         order = np.argsort(group, kind="stable")
         cuts = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
         for start, end in pairwise(cuts.tolist()):
-            which = int(group[order[start]])
+            table_and_kind = int(group[order[start]])
             turn, statement = np.divmod(order[start:end], len(structure.tick))
             rows = structure.rows[statement, turn]
             if (rows == 1).all():
@@ -221,9 +221,9 @@ class ChangeStream(Stream):
                 txn_in_second=None if txn_in_second is None else txn_in_second[turn],
                 statement_ms=None if statement_ms is None else statement_ms[turn],
             )
-            state = structure.state(self.compiled.ticks, self.compiled.names[which // 4], statement, turn, row)
-            batches += self._batches(Kind(which % 4), envelope, state, needed)
-        changes_of_all = int(done[-1]) if len(done) else 0
+            state = structure.state(self.compiled.ticks, self.compiled.names[table_and_kind // 4], statement, turn, row)
+            batches += self._batches(Kind(table_and_kind % 4), envelope, state, needed)
+        changes_of_all = int(changes_so_far[-1]) if len(changes_so_far) else 0
         return Block(first, stop - first, self.as_logged(batches), tuple(self._events(first, stop)), changes_of_all)
 
     def _txn(self, turns: Ints, number: Ints) -> Ints:

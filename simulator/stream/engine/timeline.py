@@ -99,9 +99,9 @@ class Timeline:
             return commits
         drawn = bits(self._duration_key, number)
         ends = np.cumsum(list(self.durations.values()))
-        which = np.searchsorted(ends / ends[-1], unit(drawn), side="right")
+        duration_index = np.searchsorted(ends / ends[-1], unit(drawn), side="right")
         low, high = np.array(list(self.durations), dtype=np.int64).T * 1000
-        took = low[which] + (unit(mix(drawn)) * (high - low)[which]).astype(np.int64)
+        took = low[duration_index] + (unit(mix(drawn)) * (high - low)[duration_index]).astype(np.int64)
         began: Ints = commits - took * (first + length - turns) // length
         return began
 

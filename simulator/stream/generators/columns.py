@@ -89,13 +89,13 @@ class Hostile:
             return None
         if any(field.name in names for names in (table.key, *table.unique.values())):
             return None
-        source, kept = columns.scenario.source, list[pa.Array]()
+        source, accepted = columns.scenario.source, list[pa.Array]()
         for text in hostile(field.type.length):
             with suppress(ValueError, UsageError):
                 parsed = source.parse_values([text], field.type)
                 if not parsed.null_count:
-                    kept.append(decoded(parsed))
-        texts = pa.concat_arrays(kept) if kept else pa.array([], pa.string())
+                    accepted.append(decoded(parsed))
+        texts = pa.concat_arrays(accepted) if accepted else pa.array([], pa.string())
         if not pa.types.is_string(texts.type) or len(texts) < 2:
             return None
         return cls(spec.text.hostile, texts.unique(), Target(columns, field, history))

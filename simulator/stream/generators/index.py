@@ -59,18 +59,18 @@ class Index:
         if self.size > 2:
             odd, before, after = neighbours(state, self.history, self.salt)
             if len(odd):
-                now = drawn[odd]
+                odd_draws = drawn[odd]
                 a, b = below(before, self.size), below(after, self.size)
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
-                others = below(now, self.size - 1)
+                other_numbers = below(odd_draws, self.size - 1)
                 if self.size < FEW:
-                    others = np.where(differ, below(now, self.size - 2), others)
+                    other_numbers = np.where(differ, below(odd_draws, self.size - 2), other_numbers)
                 else:  # nearly even, and faster
-                    others -= differ & (others == self.size - 2)
-                others += others >= low
-                others += differ & (others >= high)
-                index[odd] = others
+                    other_numbers -= differ & (other_numbers == self.size - 2)
+                other_numbers += other_numbers >= low
+                other_numbers += differ & (other_numbers >= high)
+                index[odd] = other_numbers
         return index
 
 
@@ -92,21 +92,21 @@ class WeightedIndex:
         if last > 1:
             odd, before, after = neighbours(state, self.history, self.salt)
             if len(odd):
-                now = drawn[odd]
+                odd_draws = drawn[odd]
                 a, b = self._at(unit(before)), self._at(unit(after))
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
                 # a point on the line of weights without the neighbours' numbers, then moved past each of these below it
-                point = now * (1 - self.weights[low] - differ * self.weights[high])
+                point = odd_draws * (1 - self.weights[low] - differ * self.weights[high])
                 point += self.weights[low] * (point >= self.ends[low] - self.weights[low])
                 point += self.weights[high] * (differ & (point >= self.ends[high] - self.weights[high]))
-                others = self._at(point)
+                other_numbers = self._at(point)
                 # rounding at an end of an interval
-                wrong = np.flatnonzero((others == low) | (others == high))
+                wrong = np.flatnonzero((other_numbers == low) | (other_numbers == high))
                 while len(wrong):
-                    others[wrong] = (others[wrong] + 1) % (last + 1)
-                    wrong = wrong[(others[wrong] == low[wrong]) | (others[wrong] == high[wrong])]
-                index[odd] = others
+                    other_numbers[wrong] = (other_numbers[wrong] + 1) % (last + 1)
+                    wrong = wrong[(other_numbers[wrong] == low[wrong]) | (other_numbers[wrong] == high[wrong])]
+                index[odd] = other_numbers
         return index
 
     def _at(self, points: npt.NDArray[np.float64]) -> Ints:
@@ -124,12 +124,12 @@ class Picks:
         self.differ = len(values) > 1 and len(storage(values).unique()) == len(values)
         self.most_bytes = SHORT_BYTES
         self._indices: npt.NDArray[np.int32] | None = None
-        some = values.null_count < max(len(values), 1)
-        if _is_text(values.type) and some:
+        has_values = values.null_count < max(len(values), 1)
+        if _is_text(values.type) and has_values:
             self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
-        if values.null_count and some:
-            there = np.asarray(values.is_valid())
-            self._indices, self._null = (np.cumsum(there) - 1).astype(np.int32), ~there
+        if values.null_count and has_values:
+            is_valid = np.asarray(values.is_valid())
+            self._indices, self._null = (np.cumsum(is_valid) - 1).astype(np.int32), ~is_valid
             self.values = values.drop_null()
 
     def __call__(self, index: npt.NDArray[np.signedinteger]) -> pa.Array:

@@ -31,8 +31,8 @@ class Deaths:
         for p, program in enumerate(self.ticks.plan.programs):
             if table in program.members:
                 first = int(self.ticks.first[p])
-                here = first - span.start
-                self._tick[here : here + len(program.acts)] = _deleted_at(program, table, first)
+                first_tick = first - span.start
+                self._tick[first_tick : first_tick + len(program.acts)] = _deleted_at(program, table, first)
 
     def __call__(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
         deaths = np.full(len(slot), NEVER, dtype=np.int64)
@@ -85,30 +85,30 @@ class LivingRows:
         number = plan.cohorts[cohort].program
         program = plan.programs[number]
         slot = plan.cohorts[cohort].base + below(draws, plan.cohorts[cohort].count)
-        of = np.full(len(slot), cohort, dtype=np.int64)
-        cycle, step = ticks.cycle_and_step(of, self.traffic.places(cohort, slot, turns) - 1)
+        cohorts = np.full(len(slot), cohort, dtype=np.int64)
+        cycle, step = ticks.cycle_and_step(cohorts, self.traffic.places(cohort, slot, turns) - 1)
         tick = program.last_ticks[step] + ticks.first[number]
-        life = ticks.life(of, slot, cycle, tick)
+        life = ticks.life(cohorts, slot, cycle, tick)
         has_rows = program.has_rows[self.table]
         alive = (life >= 0) & has_rows[tick - ticks.first[number]]
         leaves = program.leaves_rows[self.table]
         if leaves.any():
             # an earlier life of the slot, except for the share `recent`
-            more = mix(draws + GOLDEN)
-            back = (unit(more) * (np.maximum(life, 0) + 1)).astype(np.int64)
-            back = np.where(unit(mix(more)) < recent, ~alive, back)
-            earlier = np.flatnonzero(back)
-            which = life[earlier] - back[earlier]
-            first = ticks.first_life(of[earlier], slot[earlier])
-            cycle[earlier], index = np.divmod(which + first, len(program.lives))
+            fresh_bits = mix(draws + GOLDEN)
+            lives_back = (unit(fresh_bits) * (np.maximum(life, 0) + 1)).astype(np.int64)
+            lives_back = np.where(unit(mix(fresh_bits)) < recent, ~alive, lives_back)
+            earlier = np.flatnonzero(lives_back)
+            earlier_life = life[earlier] - lives_back[earlier]
+            first = ticks.first_life(cohorts[earlier], slot[earlier])
+            cycle[earlier], index = np.divmod(earlier_life + first, len(program.lives))
             tick[earlier] = program.last_ticks[program.last_steps[index]] + ticks.first[number]
-            life[earlier] = which
-            alive[earlier] = (which >= 0) & leaves[index]
-        deaths = self.deaths(of, slot, cycle, tick)
-        good = alive & ((deaths == NEVER) | (deaths > until))
+            life[earlier] = earlier_life
+            alive[earlier] = (earlier_life >= 0) & leaves[index]
+        deaths = self.deaths(cohorts, slot, cycle, tick)
+        outlives = alive & ((deaths == NEVER) | (deaths > until))
         rows = ticks.row_count(self.table, slot, tick)
         row = (unit(mix(draws ^ GOLDEN)) * rows).astype(np.int64)
-        return State(ticks, self.table, cohort=of, slot=slot, cycle=cycle, tick=tick, row=row), good
+        return State(ticks, self.table, cohort=cohorts, slot=slot, cycle=cycle, tick=tick, row=row), outlives
 
 
 class Current:
@@ -133,15 +133,15 @@ class Current:
             slot, number = rows.slot[chosen], plan.cohorts[cohort].program
             program = plan.programs[number]
             place = self.traffic.places(cohort, slot, turns[chosen]) - 1
-            of = np.full(len(slot), cohort, dtype=np.int64)
-            now, step = ticks.cycle_and_step(of, place)
+            cohorts = np.full(len(slot), cohort, dtype=np.int64)
+            now, step = ticks.cycle_and_step(cohorts, place)
             dying = program.last_ticks[step] + ticks.first[number]
             if program.members[self.table].permanent:
                 born = place < 0
                 tick[chosen] = np.where(born, ticks.birth[number], dying)
                 cycle[chosen] = np.where(born, -1, now)
             else:
-                same = ticks.life(of, slot, now, dying) == rows.life[chosen]
+                same = ticks.life(cohorts, slot, now, dying) == rows.life[chosen]
                 tick[chosen] = np.where(same, dying, tick[chosen])
                 cycle[chosen] = np.where(same, now, cycle[chosen])
         current = State(ticks, self.table, cohort=rows.cohort, slot=rows.slot, cycle=cycle, tick=tick, row=rows.row)

@@ -33,8 +33,10 @@ class PermanentRows:
         self._cohort, self._first, _, self._rows_of_slot = np.array(parts, dtype=np.int64).reshape(-1, 4).T
 
     def number(self, cohort: Ints, slot: Ints, row: Ints) -> Ints:
-        part = self._part[cohort]
-        return self._shuffle.forward(self.starts[part] + (slot - self._first[part]) * self._rows_of_slot[part] + row)
+        range_number = self._part[cohort]
+        return self._shuffle.forward(
+            self.starts[range_number] + (slot - self._first[range_number]) * self._rows_of_slot[range_number] + row
+        )
 
     @cached_property
     def _table(self) -> tuple[Ints, Ints, Ints, Bits] | None:
@@ -54,6 +56,6 @@ class PermanentRows:
 
     def _computed(self, numbers: Ints) -> tuple[Ints, Ints, Ints]:
         numbers = self._shuffle.backward(numbers)
-        part = np.searchsorted(self.starts, numbers, side="right") - 1
-        slot, row = np.divmod(numbers - self.starts[part], self._rows_of_slot[part])
-        return self._cohort[part], slot + self._first[part], row
+        range_number = np.searchsorted(self.starts, numbers, side="right") - 1
+        slot, row = np.divmod(numbers - self.starts[range_number], self._rows_of_slot[range_number])
+        return self._cohort[range_number], slot + self._first[range_number], row

@@ -37,11 +37,11 @@ class Shuffle:
         if compiled():
             return shuffle(positions, self.key, self.size, self.a, self.b, back=back)
         once = self._backward if back else self._forward
-        out = once(positions)
+        moved = once(positions)
         if self.a * self.b > self.size:
-            while len(outside := np.flatnonzero(out >= self.size)):
-                out[outside] = once(out[outside])
-        return out
+            while len(outside := np.flatnonzero(moved >= self.size)):
+                moved[outside] = once(moved[outside])
+        return moved
 
     def _forward(self, positions: Ints) -> Ints:
         left, right = np.divmod(positions, self.b)

@@ -61,8 +61,8 @@ class Numbers:
     def previous_ms(self, turns: Ints) -> Ints:
         """Commit time of the transaction before each turn, epoch milliseconds; for the first, its own time."""
         # turns that use up a transaction number are transactions; the others are heartbeats
-        done = np.flatnonzero(np.diff(self.txn))
-        last = np.searchsorted(done, turns, side="left") - 1
-        before = self._turn_ms[done[np.maximum(last, 0)]] if len(done) else 0
+        commit_turns = np.flatnonzero(np.diff(self.txn))
+        last = np.searchsorted(commit_turns, turns, side="left") - 1
+        before = self._turn_ms[commit_turns[np.maximum(last, 0)]] if len(commit_turns) else 0
         previous: Ints = np.where(last < 0, self._turn_ms[turns], before)
         return previous

@@ -76,9 +76,9 @@ def content_of(name: str) -> tuple[bytes | str, str]:
     try:
         return path.read_bytes(), name
     except FileNotFoundError:
-        named = path.name == name and path.stem in shipped()
+        is_shipped_name = path.name == name and path.stem in shipped()
         siblings = {sibling.stem: sibling for sibling in _siblings(path)}
-        near = None if named else closest(path.stem, siblings)
+        near = None if is_shipped_name else closest(path.stem, siblings)
         guess = f" Did you mean {str(siblings[near])!r}?" if near else ""
         if not near and path.name == name and (near := closest(path.stem, shipped())):
             guess = f" Did you mean {near!r}, which comes with cdcsim?"
@@ -158,33 +158,39 @@ def _assign(data: Mapping, setting: str) -> list[tuple[str | int, ...]]:
 
 def _expanded(data: Any, names: Sequence[str | int]) -> Iterator[tuple[str | int, ...]]:
     """Paths in which `*` is replaced by each key or index; below `tables`, by the short-form tables."""
-    part: Any = data
+    section: Any = data
     for depth, name in enumerate(names):
-        if name == ANY and not has(part, ANY):
-            keys = list(part) if isinstance(part, Mapping) else list(range(len(part))) if isinstance(part, list) else []
+        if name == ANY and not has(section, ANY):
+            keys = (
+                list(section)
+                if isinstance(section, Mapping)
+                else list(range(len(section)))
+                if isinstance(section, list)
+                else []
+            )
             short = tuple(names[:depth]) == ("tables",)
             for key in keys:
-                if not short or has(part[key], "rows"):
-                    yield from ((*names[:depth], key, *rest) for rest in _expanded(part[key], names[depth + 1 :]))
+                if not short or has(section[key], "rows"):
+                    yield from ((*names[:depth], key, *rest) for rest in _expanded(section[key], names[depth + 1 :]))
             return
-        part = part[name] if has(part, name) else None
+        section = section[name] if has(section, name) else None
     yield tuple(names)
 
 
 def _put(data: Mapping, setting: str, path: Sequence[str | int], value: Any) -> None:
     *above, last = path
-    part: Any = data
+    section: Any = data
     for depth, name in enumerate(above):
-        if not has(part, name):
-            keys = list(part) if isinstance(part, Mapping) else []
+        if not has(section, name):
+            keys = list(section) if isinstance(section, Mapping) else []
             hint = did_you_mean(str(name), keys, f" It has {', '.join(keys)}." if keys else "")
             raise UsageError(f"--set {setting}: there is no {dotted(tuple(path[: depth + 1]))}.{hint}")
-        part = part[name]
-    if isinstance(part, Mapping) and isinstance(last, str):
-        part.lines.setdefault(last, max(data.lines.values(), default=1))
-    elif not has(part, last):
+        section = section[name]
+    if isinstance(section, Mapping) and isinstance(last, str):
+        section.lines.setdefault(last, max(data.lines.values(), default=1))
+    elif not has(section, last):
         raise UsageError(f"--set {setting}: there is no {dotted(tuple(path))}.")
-    part[last] = value
+    section[last] = value
 
 
 def _siblings(path: Path) -> list[Path]:

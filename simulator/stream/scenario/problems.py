@@ -174,9 +174,9 @@ def _without_optional(annotation: Any) -> Any:
         if typing.get_origin(annotation) is typing.Annotated:
             annotation = typing.get_args(annotation)[0]
         elif typing.get_origin(annotation) in (types.UnionType, typing.Union):
-            some = [a for a in typing.get_args(annotation) if a is not type(None)]
-            if len(some) != 1:
+            alternatives = [a for a in typing.get_args(annotation) if a is not type(None)]
+            if len(alternatives) != 1:
                 return annotation
-            annotation = some[0]
+            annotation = alternatives[0]
         else:
             return annotation

@@ -130,14 +130,14 @@ def _rounded(shortest: str, context: Context, plain: bool) -> str:
     return text(context.plus(number), plain=plain)
 
 
-def _distinct(array: pa.Array, of: Callable[[Any], str]) -> pa.Array:
+def _distinct(array: pa.Array, text_of: Callable[[Any], str]) -> pa.Array:
     """Texts made one by one, once for each distinct value; a dictionary array stays one."""
     encoded = array if pa.types.is_dictionary(array.type) else decoded(array).dictionary_encode()
-    texts = [None if value is None else of(value) for value in encoded.dictionary.to_pylist()]
-    made = pa.array(texts, pa.string())
+    texts = [None if value is None else text_of(value) for value in encoded.dictionary.to_pylist()]
+    distinct_texts = pa.array(texts, pa.string())
     if pa.types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, made)
-    return made.take(encoded.indices)
+        return pa.DictionaryArray.from_arrays(array.indices, distinct_texts)
+    return distinct_texts.take(encoded.indices)
 
 
 def quoted_where_none(texts: pa.Array) -> pa.Array:

@@ -177,8 +177,8 @@ def _whole_digits(value: int, insignificant: int) -> tuple[int, str]:
     """developLongDigits: a whole number without its insignificant digits."""
     if insignificant:
         power = 10**insignificant
-        value, rest = divmod(value, power)
-        value += rest >= power >> 1
+        value, remainder = divmod(value, power)
+        value += remainder >= power >> 1
     text = str(value)
     return len(text) + insignificant, text.rstrip("0")
 
@@ -270,8 +270,8 @@ def _rounded_up(exponent_of_ten: int, digits: list[int]) -> tuple[int, str]:
 def _estimate(fraction: int, bits: int, exponent: int) -> int:
     """estimateDecExp: floor of about log10 of the value, one too high at times."""
     mantissa = fraction << _FRACTION_BITS + 1 - bits
-    one: float = struct.unpack("<d", struct.pack("<Q", 1023 << 52 | mantissa & _HIDDEN_BIT - 1))[0]
-    return math.floor((one - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
+    scaled: float = struct.unpack("<d", struct.pack("<Q", 1023 << 52 | mantissa & _HIDDEN_BIT - 1))[0]
+    return math.floor((scaled - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
 
 
 def latin1(array: pa.Array) -> pa.Array:

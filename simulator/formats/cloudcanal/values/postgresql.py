@@ -52,8 +52,8 @@ def millis(array: pa.Array, type: ColumnType, zone: str | None) -> pa.Array:
     """
     us, nulls = whole_numbers(array)
     usual = (us >= _FIRST_US) & (us <= _LAST_US)
-    inside = array if usual.all() else primitive(np.where(usual, us, 0), array.type, nulls)
-    texts = binlog_text.datetime_fixed(inside, ColumnType("timestamp", 3), zone=zone)
+    in_range = array if usual.all() else primitive(np.where(usual, us, 0), array.type, nulls)
+    texts = binlog_text.datetime_fixed(in_range, ColumnType("timestamp", 3), zone=zone)
     if usual.all():
         return texts
     offset = 0 if zone is None else int(offsets_us(np.zeros(1, dtype=np.int64), zone)[0])
@@ -69,9 +69,9 @@ def show_millis(us: int, offset_us: int) -> str:
     """
     if abs(us) == INFINITE_US:
         return show_timestamp(us)
-    seconds, rest = divmod(us + offset_us, 1_000_000)
+    seconds, us_of_second = divmod(us + offset_us, 1_000_000)
     day, clock, *era = show_timestamp(seconds * 1_000_000).split(" ")
-    return " ".join([day, f"{clock}.{rest // 1000:03}", *era])
+    return " ".join([day, f"{clock}.{us_of_second // 1000:03}", *era])
 
 
 VALUES: Final = Values(

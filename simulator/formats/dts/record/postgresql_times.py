@@ -52,11 +52,11 @@ def timestamps(array: pa.Array, members: str, units: int, branch: str = "DateTim
     """DateTimes with all members, the fraction in `units` of a microsecond; those with a time zone in UTC."""
     array = decoded(array)
     us, _ = whole_numbers(array)
-    days, rest = np.divmod(us, US_PER_DAY)
+    days, us_of_day = np.divmod(us, US_PER_DAY)
     infinite = np.abs(us) == INFINITE_US
     days = np.where(infinite, np.sign(us) * INFINITE_DAYS, days)
-    seconds = np.where(infinite, 0, rest // 1_000_000)
-    return _members(branch, array, days, seconds, np.where(infinite, 0, rest % 1_000_000 * units), members)
+    seconds = np.where(infinite, 0, us_of_day // 1_000_000)
+    return _members(branch, array, days, seconds, np.where(infinite, 0, us_of_day % 1_000_000 * units), members)
 
 
 def zoned_timestamps(array: pa.Array, members: str, units: int) -> list[Bytes]:

@@ -35,8 +35,8 @@ def timestamps(array: pa.Array) -> list[Bytes]:
     us = np.where(are_partial(us), 0, us)
     seconds = us // 1_000_000
     fraction = us - seconds * 1_000_000
-    rest: Bytes = avro.Longs(fraction) if fraction.any() else avro.long(0)
-    return [BRANCHES["Timestamp"], with_nulls_of(avro.Longs(seconds), array), rest]
+    fraction_bytes: Bytes = avro.Longs(fraction) if fraction.any() else avro.long(0)
+    return [BRANCHES["Timestamp"], with_nulls_of(avro.Longs(seconds), array), fraction_bytes]
 
 
 def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime") -> list[Bytes]:
@@ -96,19 +96,23 @@ def _days() -> npt.NDArray[np.void]:
     years = days.astype("datetime64[Y]").astype(np.int64) + 1970
     months = days.astype("datetime64[M]").astype(np.int64) % 12 + 1
     dates = (days - days.astype("datetime64[M]")).astype(np.int64) + 1
-    out = np.empty((_TABLED, 7), dtype=np.uint8)
-    out[:, (0, 3, 5)] = 2
-    out[:, 1], out[:, 2] = (years << 1) & 0x7F | 0x80, years >> 6
-    out[:, 4], out[:, 6] = months << 1, dates << 1
-    return out.view("V7").reshape(-1)
+    day_fields = np.empty((_TABLED, 7), dtype=np.uint8)
+    day_fields[:, (0, 3, 5)] = 2
+    day_fields[:, 1], day_fields[:, 2] = (years << 1) & 0x7F | 0x80, years >> 6
+    day_fields[:, 4], day_fields[:, 6] = months << 1, dates << 1
+    return day_fields.view("V7").reshape(-1)
 
 
 @lru_cache(maxsize=1)
 def _clock() -> npt.NDArray[np.void]:
     seconds = np.arange(86_400)
-    out = np.full((86_400, 6), 2, dtype=np.uint8)
-    out[:, 1], out[:, 3], out[:, 5] = seconds // 3600 << 1, seconds // 60 % 60 << 1, seconds % 60 << 1
-    return out.view("V6").reshape(-1)
+    clock_fields = np.full((86_400, 6), 2, dtype=np.uint8)
+    clock_fields[:, 1], clock_fields[:, 3], clock_fields[:, 5] = (
+        seconds // 3600 << 1,
+        seconds // 60 % 60 << 1,
+        seconds % 60 << 1,
+    )
+    return clock_fields.view("V6").reshape(-1)
 
 
 def _cells(cells: npt.NDArray[np.void]) -> pa.Array:

@@ -183,10 +183,10 @@ def well_known_binary(array: pa.Array) -> pa.Array:
         return array
     offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
     starts = (offsets[:-1] - offsets[0])[np.asarray(array.is_valid())]
-    kept = np.ones(int(offsets[-1] - offsets[0]), dtype=bool)
-    kept[(starts[:, None] + np.arange(4)).ravel()] = False
-    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]][kept]
-    ends = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets - offsets[0]].astype(np.int32)
+    is_kept = np.ones(int(offsets[-1] - offsets[0]), dtype=bool)
+    is_kept[(starts[:, None] + np.arange(4)).ravel()] = False
+    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]][is_kept]
+    ends = np.append(0, np.cumsum(is_kept, dtype=np.int32))[offsets - offsets[0]].astype(np.int32)
     buffers = [validity(nulls_of(array)), pa.py_buffer(ends), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(array), buffers, -1)
 

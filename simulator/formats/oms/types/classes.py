@@ -166,8 +166,8 @@ def in_zone(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
     ends = (us < _CALENDAR[0]) | (us >= _CALENDAR[1])
     if ends.any():
         array = storage(array)
-        inside = pc.if_else(pa.array(ends), pa.scalar(0, array.type), array)
-        texts = _in_zone(inside, type, fraction, style.zone)
+        in_range = pc.if_else(pa.array(ends), pa.scalar(0, array.type), array)
+        texts = _in_zone(in_range, type, fraction, style.zone)
         return chosen(ends, _in_zone(array, type, fraction, "UTC"), texts)
     return _in_zone(array, type, fraction, style.zone)
 

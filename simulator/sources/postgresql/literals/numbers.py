@@ -134,17 +134,17 @@ def _fewest(value: float, single: bool) -> Decimal:
         return shortest
     if single:
         with np.errstate(over="ignore"):
-            other = float(np.nextafter(np.float32(value), np.float32("inf" if shortest > exact else "-inf")))
+            neighbour = float(np.nextafter(np.float32(value), np.float32("inf" if shortest > exact else "-inf")))
     else:
-        other = math.nextafter(value, math.inf if shortest > exact else -math.inf)
+        neighbour = math.nextafter(value, math.inf if shortest > exact else -math.inf)
     with localcontext(prec=2_000):
-        if not math.isfinite(other) or shortest + shortest != exact + Decimal(other):
+        if not math.isfinite(neighbour) or shortest + shortest != exact + Decimal(neighbour):
             return shortest
         size = len(shortest.as_tuple().digits)
         return next(
             candidate
             for digits in range(size, 18)
-            if (candidate := Decimal(f"{float(value):.{digits}e}")) + candidate != exact + Decimal(other)
+            if (candidate := Decimal(f"{float(value):.{digits}e}")) + candidate != exact + Decimal(neighbour)
         )
 
 

@@ -33,12 +33,12 @@ def vector(text: str) -> str:
             positions[number] = min(positions.get(number, "D"), weight)
     if text[end:].strip():
         raise _no_vector(text)
-    out = []
+    lexeme_texts = []
     for lexeme in sorted(lexemes, key=str.encode):
         positions = lexemes[lexeme]
         text_positions = ",".join(f"{n}{positions[n].replace('D', '')}" for n in sorted(positions)[:_MOST_POSITIONS])
-        out.append(_quoted(lexeme) + (f":{text_positions}" if text_positions else ""))
-    return " ".join(out)
+        lexeme_texts.append(_quoted(lexeme) + (f":{text_positions}" if text_positions else ""))
+    return " ".join(lexeme_texts)
 
 
 def _no_vector(text: str) -> ValueError:
@@ -142,7 +142,7 @@ def query(text: str) -> str:
     reader = _Query(text)
     if not reader.tokens:
         return ""
-    shown, _ = reader.binary(_OR)
+    text_of_query, _ = reader.binary(_OR)
     if reader.index < len(reader.tokens):
         raise reader.problem()
-    return shown
+    return text_of_query

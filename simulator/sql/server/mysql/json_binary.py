@@ -53,23 +53,23 @@ def _container(code: int, raw: bytes, start: int) -> Any:
     """An object (0, 1) or array (2, 3); offsets count from its beginning, in two bytes or (1, 3) in four."""
     width = 4 if code & 1 else 2
 
-    def number(at: int, count: int = width) -> int:
-        return int.from_bytes(raw[at : at + count], "little")
+    def number(entry_offset: int, count: int = width) -> int:
+        return int.from_bytes(raw[entry_offset : entry_offset + count], "little")
 
     count, entries = number(start), start + 2 * width
     keys = []
     if code < 2:
         for i in range(count):
-            at = entries + i * (width + 2)
-            offset, length = start + number(at), number(at + width, 2)
+            entry_offset = entries + i * (width + 2)
+            offset, length = start + number(entry_offset), number(entry_offset + width, 2)
             keys.append(raw[offset : offset + length].decode("utf-8", "surrogatepass"))
         entries += count * (width + 2)
     values = []
     for i in range(count):
-        at = entries + i * (width + 1)
-        kind = raw[at]
+        entry_offset = entries + i * (width + 1)
+        kind = raw[entry_offset]
         inlined = kind in (4, 5, 6) or (width == 4 and kind in (7, 8))
-        values.append(_value(kind, raw, at + 1 if inlined else start + number(at + 1)))
+        values.append(_value(kind, raw, entry_offset + 1 if inlined else start + number(entry_offset + 1)))
     return dict(zip(keys, values, strict=True)) if code < 2 else values
 
 

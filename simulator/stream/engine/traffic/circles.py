@@ -78,16 +78,16 @@ class Rounds(NamedTuple):
     def ahead(self, slot: Ints, number: Ints | int) -> Ints:
         """Visits of a slot before deck `number`, counted from its arrival at the seats with more cards."""
         deck = number + self._zero(slot)
-        rounds, rest = np.divmod(deck, self._round)
-        ahead: Ints = deck * self.visits + (rounds * self._stay + np.minimum(rest, self._stay)) * self.more
+        rounds, within_round = np.divmod(deck, self._round)
+        ahead: Ints = deck * self.visits + (rounds * self._stay + np.minimum(within_round, self._stay)) * self.more
         return ahead
 
     def decks_of(self, slot: Ints, ahead: Ints) -> tuple[Ints, Ints]:
         """(deck, number of the card within its seat) of the visit with `ahead` visits before it."""
         more_visits, fewer_visits = self.visits + self.more, self.visits
-        rounds, rest = np.divmod(ahead, self._round * fewer_visits + self._stay * self.more)
-        cold = rest - self._stay * more_visits
-        number, rank = np.divmod(np.where(cold < 0, rest, cold), np.where(cold < 0, more_visits, fewer_visits))
+        rounds, within_round = np.divmod(ahead, self._round * fewer_visits + self._stay * self.more)
+        cold = within_round - self._stay * more_visits
+        number, rank = np.divmod(np.where(cold < 0, within_round, cold), np.where(cold < 0, more_visits, fewer_visits))
         return rounds * self._round + number + np.where(cold < 0, 0, self._stay) - self._zero(slot), rank
 
     @property

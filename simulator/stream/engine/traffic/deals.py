@@ -33,8 +33,8 @@ class Deal:
         hand: Ints = np.arange(len(weights))
         if len(weights) > 1:
             rarest = min(weights) / sum(weights)
-            wanted = RARE / max(rarest, RARE / LONGEST_PERIOD)
-            self.period = min(LONGEST_PERIOD, max(PERIOD, 1 << int(wanted).bit_length()))
+            required_turns = RARE / max(rarest, RARE / LONGEST_PERIOD)
+            self.period = min(LONGEST_PERIOD, max(PERIOD, 1 << int(required_turns).bit_length()))
             if rarest * self.period < 1:  # each cohort gets at least one card
                 hand = np.concatenate([dealt(weights, self.period - len(weights)), hand])
             else:
@@ -42,7 +42,7 @@ class Deal:
             orders = 1 if self.period > LONG else ORDERS
         self._orders = orders
         self.cards: Ints = np.bincount(hand, minlength=len(weights)).astype(np.int64)
-        shuffled = [order(len(hand), key("period", which)) for which in range(orders)]
+        shuffled = [order(len(hand), key("period", order_number)) for order_number in range(orders)]
         cohort = np.stack([hand[positions] for positions in shuffled])
         by_cohort = np.argsort(cohort.astype(np.uint16), axis=1, kind="stable")
         self._cohort = cohort.astype(np.int32)
@@ -78,9 +78,9 @@ class Deal:
         if cohorts not in self._counted:
             if (len(self._counted) + 1) * self._cohort.size > KEPT:
                 self._counted.clear()
-            mine = np.isin(self._cohort, list(cohorts))
-            counts: npt.NDArray[np.int32] = (np.cumsum(mine, axis=1) - mine).astype(np.int32)
-            self._counted[cohorts] = int(mine[0].sum()), counts
+            is_counted = np.isin(self._cohort, list(cohorts))
+            counts: npt.NDArray[np.int32] = (np.cumsum(is_counted, axis=1) - is_counted).astype(np.int32)
+            self._counted[cohorts] = int(is_counted[0].sum()), counts
         per_period, before = self._counted[cohorts]
         period, position = np.divmod(turns, self.period)
         counted: Ints = np.add(period * per_period, before[self._order(period), position], dtype=np.int64)
@@ -116,14 +116,14 @@ class Deals:
         deals: dict[tuple[float, ...], Deal] = {}
 
         def deal(turn: int | None) -> Deal:
-            now = np.array(weights)
+            current_weights = np.array(weights)
             for (first, stop), factors in zip(surges, times, strict=True):
                 if turn is not None and first <= turn < stop:
-                    now = now * factors
-            known = tuple(now.tolist())
-            if known not in deals:
-                deals[known] = Deal(known, salt)
-            return deals[known]
+                    current_weights = current_weights * factors
+            weights_key = tuple(current_weights.tolist())
+            if weights_key not in deals:
+                deals[weights_key] = Deal(weights_key, salt)
+            return deals[weights_key]
 
         self.first = deal(None)
         self._spans = [Span(0, self.first, np.zeros(len(weights), dtype=np.int64))]
@@ -147,8 +147,8 @@ class Deals:
         if len(self._spans) == 1:
             return self.first.turns(cohort, nth)
         turns = np.empty_like(nth)
-        which = np.sum([span.before[cohort] <= nth for span in self._spans[1:]], axis=0)
-        for rows, span in self._parted(which):
+        span_numbers = np.sum([span.before[cohort] <= nth for span in self._spans[1:]], axis=0)
+        for rows, span in self._parted(span_numbers):
             turns[rows] = span.first + span.deal.turns(cohort[rows], nth[rows] - span.before[cohort[rows]])
         return turns
 
@@ -161,9 +161,9 @@ class Deals:
             counts[rows] = span.deal.count(cohorts, turns[rows] - span.first) + span.before[list(cohorts)].sum()
         return counts
 
-    def _parted(self, which: Ints) -> list[tuple[Ints | slice, Span]]:
+    def _parted(self, span_numbers: Ints) -> list[tuple[Ints | slice, Span]]:
         """The spans, with the rows that belong to each."""
-        numbers = np.flatnonzero(np.bincount(which))
+        numbers = np.flatnonzero(np.bincount(span_numbers))
         if len(numbers) == 1:
             return [(slice(None), self._spans[numbers[0]])]
-        return [(np.flatnonzero(which == number), self._spans[number]) for number in numbers]
+        return [(np.flatnonzero(span_numbers == number), self._spans[number]) for number in numbers]

@@ -43,16 +43,16 @@ def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
     cards = int(cards_of_seat.sum())
     owner, within = expanded(cards_of_seat)
     seats = np.empty((ORDERS, cards), dtype=np.int32)
-    for which in range(ORDERS):
-        salt = key("deck", slots, gaps, which)
+    for order_number in range(ORDERS):
+        salt = key("deck", slots, gaps, order_number)
         if gaps == "independent":
-            seats[which] = owner[order(cards, salt)]
+            seats[order_number] = owner[order(cards, salt)]
             continue
         drawn = unit(bits(salt, np.arange(cards)))
         split = hot * (visits + more)
         alike = drawn[:split].reshape(-1, visits + more), drawn[split:].reshape(-1, visits)
         sort_keys = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
-        seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in sort_keys]), kind="stable")]
+        seats[order_number] = owner[np.argsort(np.concatenate([part.ravel() for part in sort_keys]), kind="stable")]
     by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # NumPy sorts 16-bit numbers by radix
     rank = np.empty((ORDERS, cards), dtype=np.int32)
     np.put_along_axis(rank, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)

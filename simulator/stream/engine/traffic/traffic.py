@@ -73,37 +73,39 @@ class Traffic:
         cohort, nth = self._deals.visits(turns)
         if compiled():
             return cohort, *self._tables.visits(cohort, nth)
-        of, cards, start, base = self._of(cohort)
-        dealing, position = np.divmod(nth, of.groups)
+        rounds, cards, start, base = self._of(cohort)
+        dealing, position = np.divmod(nth, rounds.groups)
         number, card = np.divmod(dealing, cards)
-        group = position + self._turned(cohort, card, of.groups)
-        group -= of.groups * (group >= of.groups)
-        index = start + self._order(cohort, group, number, of.groups) * cards + card
-        slot = self._seat[index] + of.turned(number)
-        slot -= of.slots * (slot >= of.slots)
-        place = of.ahead(slot, number) + self._rank[index] + self._origin(cohort, slot, group, of)
-        return cohort, base + slot * of.groups + group, place
+        group = position + self._turned(cohort, card, rounds.groups)
+        group -= rounds.groups * (group >= rounds.groups)
+        index = start + self._order(cohort, group, number, rounds.groups) * cards + card
+        slot = self._seat[index] + rounds.turned(number)
+        slot -= rounds.slots * (slot >= rounds.slots)
+        place = rounds.ahead(slot, number) + self._rank[index] + self._origin(cohort, slot, group, rounds)
+        return cohort, base + slot * rounds.groups + group, place
 
     def turns(self, cohort: Ints, slot: Ints, place: Ints) -> Ints:
         """The turn at which a slot reaches a place (negative: before turn 0)."""
         if compiled():
             return self._deals.turns(cohort, self._tables.nth(cohort, slot, place))
-        of, cards, start, base = self._of(cohort)
-        slot, group = np.divmod(slot - base, of.groups)
-        number, rank = of.decks_of(slot, place - self._origin(cohort, slot, group, of))
-        first = start + self._order(cohort, group, number, of.groups) * cards + self._first_card(slot, number, of)
+        rounds, cards, start, base = self._of(cohort)
+        slot, group = np.divmod(slot - base, rounds.groups)
+        number, rank = rounds.decks_of(slot, place - self._origin(cohort, slot, group, rounds))
+        first = (
+            start + self._order(cohort, group, number, rounds.groups) * cards + self._first_card(slot, number, rounds)
+        )
         card = self._card[first + rank].astype(np.int64)
-        position = group - self._turned(cohort, card, of.groups)
-        position += of.groups * (position < 0)
-        return self._deals.turns(cohort, (number * cards + card) * of.groups + position)
+        position = group - self._turned(cohort, card, rounds.groups)
+        position += rounds.groups * (position < 0)
+        return self._deals.turns(cohort, (number * cards + card) * rounds.groups + position)
 
     def phases(self, cohort: Ints, slot: Ints) -> Ints:
         """The place of each slot's first visit of the stream."""
         if compiled():
             return self._tables.phases(cohort, slot)
-        of, _, _, base = self._of(cohort)
-        slot, group = np.divmod(slot - base, of.groups)
-        return of.ahead(slot, 0) + self._origin(cohort, slot, group, of)
+        rounds, _, _, base = self._of(cohort)
+        slot, group = np.divmod(slot - base, rounds.groups)
+        return rounds.ahead(slot, 0) + self._origin(cohort, slot, group, rounds)
 
     def places(self, cohort: int, slots: Ints, turns: Ints | int) -> Ints:
         """The place of the first visit at or after a turn, for each of these slots of one cohort."""
@@ -111,24 +113,26 @@ class Traffic:
         cohorts = np.full(len(slots), cohort, dtype=np.int64)
         if compiled():
             return self._tables.places(cohorts, slots, nth)
-        of, cards, start, _ = self._of(np.array([cohort], dtype=np.int64))
-        slot, group = np.divmod(slots - self.cohorts[cohort].base, of.groups)
-        dealing, position = np.divmod(nth, of.groups)
+        rounds, cards, start, _ = self._of(np.array([cohort], dtype=np.int64))
+        slot, group = np.divmod(slots - self.cohorts[cohort].base, rounds.groups)
+        dealing, position = np.divmod(nth, rounds.groups)
         number, card = np.divmod(dealing, cards)
-        place = group - self._turned(cohorts, card, of.groups)
-        place += of.groups * (place < 0)
+        place = group - self._turned(cohorts, card, rounds.groups)
+        place += rounds.groups * (place < 0)
         # if the group's card of this dealing has been dealt already, the next one counts
         card = card + (place < position)
         # count the seat's cards before this one: binary search in each seat's cards
-        first = start + self._order(cohorts, group, number, of.groups) * cards + self._first_card(slot, number, of)
-        low, high = np.zeros(len(slots), dtype=np.int64), np.full(len(slots), of.visits[0], dtype=np.int64)
-        high += (self._seat_of(slot, number, of) < of.hot) * of.more
+        first = (
+            start + self._order(cohorts, group, number, rounds.groups) * cards + self._first_card(slot, number, rounds)
+        )
+        low, high = np.zeros(len(slots), dtype=np.int64), np.full(len(slots), rounds.visits[0], dtype=np.int64)
+        high += (self._seat_of(slot, number, rounds) < rounds.hot) * rounds.more
         last = len(self._card) - 1
         for _ in range(int(high.max(initial=0)).bit_length()):
             middle = (low + high) >> 1
             before = (low < high) & (self._card[np.minimum(first + middle, last)] < card)
             low, high = np.where(before, middle + 1, low), np.where(before, high, middle)
-        return of.ahead(slot, number) + low + self._origin(cohorts, slot, group, of)
+        return rounds.ahead(slot, number) + low + self._origin(cohorts, slot, group, rounds)
 
     # --------------------------------------------------------------------------------------------------------- counts
 
@@ -146,21 +150,21 @@ class Traffic:
         """(deck, place in `deck_steps`) of the n-th visit of a cohort."""
         circle = self.cohorts[cohort].circle
         size = circle.cards * circle.groups
-        number, rest = np.divmod(nth, size)
+        number, visit = np.divmod(nth, size)
         if circle.groups == 1:
             cohorts = np.full(len(nth), cohort, dtype=np.int64)
             groups = np.ones(1, dtype=np.int64)
-            rest += self._order(cohorts, np.zeros(len(nth), dtype=np.int64), number, groups) * size
-        return number, rest
+            visit += self._order(cohorts, np.zeros(len(nth), dtype=np.int64), number, groups) * size
+        return number, visit
 
     def deck_steps(self, cohort: int) -> npt.NDArray[np.int32]:
         """The step that each visit in a deck of a bound cohort takes: for all groups, in each possible order."""
         circle = self.cohorts[cohort].circle
-        of, cards, start = Rounds(*self._rounds[:, cohort : cohort + 1]), circle.cards, int(self._start[cohort])
+        rounds, cards, start = Rounds(*self._rounds[:, cohort : cohort + 1]), circle.cards, int(self._start[cohort])
         cohorts, groups = (np.full(n, cohort, dtype=np.int64) for n in (cards, circle.groups))
-        phases = self._offsets(cohorts[:1].repeat(circle.groups), groups * 0, np.arange(circle.groups), of.steps)
-        at_seat = of.ahead(np.arange(circle.slots), 0)
-        turned = self._turned(cohorts, np.arange(cards), of.groups)
+        phases = self._offsets(cohorts[:1].repeat(circle.groups), groups * 0, np.arange(circle.groups), rounds.steps)
+        at_seat = rounds.ahead(np.arange(circle.slots), 0)
+        turned = self._turned(cohorts, np.arange(cards), rounds.groups)
         steps = np.empty((ORDERS if circle.groups == 1 else 1, cards, circle.groups), dtype=np.int32)
         for order in range(max(len(steps), circle.groups)):
             index = slice(start + order % ORDERS * cards, start + order % ORDERS * cards + cards)
@@ -190,10 +194,10 @@ class Traffic:
         drawn = _mixed(self._deck_key, cohort, number).view(np.int64)
         return np.where(groups == 1, drawn, group) & (ORDERS - 1)
 
-    def _origin(self, cohort: Ints, slot: Ints, group: Ints, of: Rounds) -> Ints:
+    def _origin(self, cohort: Ints, slot: Ints, group: Ints, rounds: Rounds) -> Ints:
         """The place of a slot less its `ahead`, so that its phase is below the steps of its program."""
-        offset = self._offsets(cohort, slot, group, of.steps)
-        origin: Ints = offset - (of.ahead(slot, 0) + offset) // of.steps * of.steps
+        offset = self._offsets(cohort, slot, group, rounds.steps)
+        origin: Ints = offset - (rounds.ahead(slot, 0) + offset) // rounds.steps * rounds.steps
         return origin
 
     def _offsets(self, cohort: Ints, slot: Ints, group: Ints, steps: Ints) -> Ints:
@@ -201,15 +205,15 @@ class Traffic:
         who = (slot + 1) * ~self._bound[cohort] * GROUP + group
         return _fraction(_mixed(self._phase_key, cohort, who), steps)
 
-    def _seat_of(self, slot: Ints, number: Ints, of: Rounds) -> Ints:
-        seat = slot - of.turned(number)
-        seat += of.slots * (seat < 0)
+    def _seat_of(self, slot: Ints, number: Ints, rounds: Rounds) -> Ints:
+        seat = slot - rounds.turned(number)
+        seat += rounds.slots * (seat < 0)
         return seat
 
-    def _first_card(self, slot: Ints, number: Ints, of: Rounds) -> Ints:
+    def _first_card(self, slot: Ints, number: Ints, rounds: Rounds) -> Ints:
         """Index of the first card of a slot's seat."""
-        seat = self._seat_of(slot, number, of)
-        first: Ints = np.add(seat * of.visits, np.minimum(seat, of.hot) * of.more, dtype=np.int64)
+        seat = self._seat_of(slot, number, rounds)
+        first: Ints = np.add(seat * rounds.visits, np.minimum(seat, rounds.hot) * rounds.more, dtype=np.int64)
         return first
 
 

@@ -169,12 +169,12 @@ def _aggregate(name: str, argument: ast.expr, scope: Scope) -> Number:
         # owners are sorted: differences of running sums are ten times as fast as sums per owner
         ends = np.cumsum(np.bincount(owner, minlength=scope.rows))
         return Number(np.diff(np.append(0, np.cumsum(inner.unscaled))[ends], prepend=0), inner.scale)
-    out = np.zeros(scope.rows, dtype=np.int64)
+    result = np.zeros(scope.rows, dtype=np.int64)
     if count:
         begins = np.flatnonzero(np.diff(owner, prepend=-1))
         reduce = np.minimum if name == "min" else np.maximum
-        out[owner[begins]] = reduce.reduceat(inner.unscaled, begins)
-    return Number(out, inner.scale)
+        result[owner[begins]] = reduce.reduceat(inner.unscaled, begins)
+    return Number(result, inner.scale)
 
 
 def concat(tree: ast.expr, scope: Scope) -> pa.Array:

@@ -79,9 +79,9 @@ class Persons(Draws):
         groups = [people(language) for language in languages]
         self.ends = np.cumsum(list(languages.values())) / sum(languages.values())
         self.salt = key(target.scenario.seed, self.table, "person")
-        named = next((name for name, field in fields.items() if _part(field.spec.values) in NAMES), None)
-        self.named = None if named is None else columns.ticks.history(self.table, named)
-        self.always = part in ("email", "city") or (named == target.field.name and part in NAMES)
+        name_column = next((name for name, field in fields.items() if _part(field.spec.values) in NAMES), None)
+        self.named = None if name_column is None else columns.ticks.history(self.table, name_column)
+        self.always = part in ("email", "city") or (name_column == target.field.name and part in NAMES)
         keys = target.scenario.spec.tables[self.table].key
         numbered = part in ("email", "login") and len(keys) == 1
         self.key = columns.column(self.table, keys[0]) if numbered else None
@@ -102,21 +102,23 @@ class Persons(Draws):
         changes = state.changes(self.history)
         if self.part == "city":
             return self._next(self.cities, language, mix(base + np.uint64(1)), changes)
-        now = state.at(self.table, state.written(self.history), state.row)
+        current = state.at(self.table, state.written(self.history), state.row)
         first = self.first.drawn(language, mix(base + np.uint64(2)))
         if self.part == "first_name":
             return self.first.taken(first)
         bits = mix(base + np.uint64(3))
-        renamed = 0 if self.named is None else now.changes(self.named) * self.last.stride(language, mix(bits))
+        renamed = 0 if self.named is None else current.changes(self.named) * self.last.stride(language, mix(bits))
         last = self.last.drawn(language, bits, renamed)
         if self.part == "login":
             names = self.initials.take(pa.array(first)), self.last_plain.take(pa.array(last))
-            return pc.binary_join_element_wise(*names, self._numbers(now, base), "")
+            return pc.binary_join_element_wise(*names, self._numbers(current, base), "")
         if self.part == "email":
             names = self.first_plain.take(pa.array(first)), self.last_plain.take(pa.array(last))
             between = SEPARATORS.take(pa.array(below(mix(base + np.uint64(4)), len(SEPARATORS))))
             domain = self._next(self.domains, language, mix(base + np.uint64(5)), changes)
-            return pc.binary_join_element_wise(names[0], between, names[1], self._numbers(now, base), AT, domain, "")
+            return pc.binary_join_element_wise(
+                names[0], between, names[1], self._numbers(current, base), AT, domain, ""
+            )
         return self._name(language, first, last, base)
 
     def _next(self, pool: Pool, language: Ints, draws: Bits, changes: Ints) -> pa.Array:
@@ -132,17 +134,17 @@ class Persons(Draws):
             family = pc.if_else(pa.array(both), joined, family)
         if self.part == "last_name":
             return family
-        given, between = self.first.taken(first), self.between.take(pa.array(language))
+        first_names, between = self.first.taken(first), self.between.take(pa.array(language))
         if any(self.family_first):
             turned = pa.array(np.array(self.family_first)[language])
-            family, given = pc.if_else(turned, given, family), pc.if_else(turned, family, given)
-        return pc.binary_join_element_wise(given, between, family, "")
+            family, first_names = pc.if_else(turned, first_names, family), pc.if_else(turned, family, first_names)
+        return pc.binary_join_element_wise(first_names, between, family, "")
 
-    def _numbers(self, now: State, base: Bits) -> pa.Array:
+    def _numbers(self, current: State, base: Bits) -> pa.Array:
         """The digits of the row's key; five random digits if the key is not a single column."""
         if self.key is None:
             return pa.array(below(mix(base + np.uint64(7)), 90_000) + 10_000).cast(pa.string())
-        keys = decoded(self.key.array(now))
+        keys = decoded(self.key.array(current))
         if pa.types.is_string(keys.type):  # an address allows letters and digits only
             return pc.replace_substring_regex(keys, "[^0-9A-Za-z]", "")
         return keys.cast(pa.string())
@@ -154,8 +156,10 @@ def _part(values: Any) -> str | None:
 
 def languages_of(fields: Any) -> dict[str, float]:
     """The languages of a table's people, with weights, as one of its columns sets them."""
-    given = (field.spec.values.arguments.languages for field in fields.values() if _part(field.spec.values))
-    return next((languages for languages in given if languages), {"en": 1.0})
+    languages_by_column = (
+        field.spec.values.arguments.languages for field in fields.values() if _part(field.spec.values)
+    )
+    return next((languages for languages in languages_by_column if languages), {"en": 1.0})
 
 
 def most_characters(groups: list[People], part: str) -> int:

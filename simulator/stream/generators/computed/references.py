@@ -61,9 +61,9 @@ class References(Draws):
         self.other: References | None = None
         if reference.distinct_from is not None:
             own = reference.distinct_from == target.field.name
-            other = self if own else target.columns.column(self.own, reference.distinct_from).generator
-            assert isinstance(other, References)
-            self.other = other
+            excluded = self if own else target.columns.column(self.own, reference.distinct_from).generator
+            assert isinstance(excluded, References)
+            self.other = excluded
             if self.permanent.rows == 1 and not target.field.column.nullable:
                 target.scenario.fail(target.field.path, f"{self.table} has one permanent row, and this needs another")
         self.history, self.salt = target.history, target.salt
@@ -90,16 +90,16 @@ class References(Draws):
         rows, missing = self._drawn(drawn, state)
         if self.other is None:
             return rows, missing
-        taken, none = self._taken(state)
+        excluded_rows, without_exclusion = self._taken(state)
         for _ in range(TRIES):
-            same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
+            same = np.flatnonzero((rows.identity == excluded_rows.identity) & ~without_exclusion & ~missing)
             if not len(same):
                 return rows, missing
             drawn[same] = mix(drawn[same] + OTHERWISE)
             again, gone = self._drawn(drawn[same], state.take(same))
             rows.replace(same, again)
             missing[same] = gone
-        same = np.flatnonzero((rows.identity == taken.identity) & ~none & ~missing)
+        same = np.flatnonzero((rows.identity == excluded_rows.identity) & ~without_exclusion & ~missing)
         permanent = same[rows.cycle[same] < 0] if self.permanent.rows > 1 else same[:0]
         missing[same] = True
         if len(permanent):  # take the next permanent row
@@ -112,19 +112,19 @@ class References(Draws):
     def _taken(self, state: State) -> tuple[State, Mask]:
         """The rows that each reference must differ from, and a mask of references without such a row."""
         assert self.other is not None
-        now = state.at(self.own, state.written(self.history), state.row)
+        current = state.at(self.own, state.written(self.history), state.row)
         if self.other is not self:
-            return self.other.rows(now)
+            return self.other.rows(current)
         # the previous row of the same entity, whose own choice depends on the one before it
         later = np.flatnonzero(state.row > 0)
-        none = np.ones(len(state), dtype=bool)
-        taken = self._permanent(np.zeros(len(state), dtype=np.uint64))
+        without_exclusion = np.ones(len(state), dtype=bool)
+        excluded_rows = self._permanent(np.zeros(len(state), dtype=np.uint64))
         if len(later):
-            before = now.take(later)
+            before = current.take(later)
             before = before.at(self.own, before.written(self.history), before.row - 1)
-            rows, none[later] = self.rows(before)
-            taken.replace(later, rows)
-        return taken, none
+            rows, without_exclusion[later] = self.rows(before)
+            excluded_rows.replace(later, rows)
+        return excluded_rows, without_exclusion
 
     def _born(self, numbers: Ints) -> State:
         """Permanent rows by their numbers, in their initial state."""
@@ -144,16 +144,16 @@ class References(Draws):
             groups, whose = self._groups(drawn, turns), (state.cohort, state.slot, state.cycle, state.tick)
             missing[:] = not self.permanent.rows
             for group, number in enumerate(self.living.cohorts):
-                left = np.flatnonzero(groups == group)
-                tried, until = drawn[left], self.deaths(*(x[left] for x in whose))
+                open_rows = np.flatnonzero(groups == group)
+                tried, until = drawn[open_rows], self.deaths(*(x[open_rows] for x in whose))
                 for _ in range(TRIES):
-                    if not len(left):
+                    if not len(open_rows):
                         break
                     tried = mix(tried + GOLDEN)
-                    picked, good = self.living.pick(number, tried, turns[left], until, self.recent)
-                    rows.replace(left[good], picked.take(np.flatnonzero(good)))
-                    missing[left[good]] = False
-                    left, tried, until = left[~good], tried[~good], until[~good]
+                    picked, is_alive = self.living.pick(number, tried, turns[open_rows], until, self.recent)
+                    rows.replace(open_rows[is_alive], picked.take(np.flatnonzero(is_alive)))
+                    missing[open_rows[is_alive]] = False
+                    open_rows, tried, until = open_rows[~is_alive], tried[~is_alive], until[~is_alive]
         return rows, missing
 
     def _permanent(self, drawn: Bits) -> State:
@@ -192,10 +192,10 @@ class References(Draws):
     def _groups(self, drawn: Bits, turns: Ints) -> Ints:
         """The cohort of living rows to pick from, -1 for permanent rows; in proportion to their numbers of rows."""
         ends = np.cumsum(self.living.rows(turns), axis=0)
-        more = mix(drawn ^ GOLDEN)
-        newest = unit(mix(more)) < self.recent
+        fresh_bits = mix(drawn ^ GOLDEN)
+        newest = unit(mix(fresh_bits)) < self.recent
         permanent = np.where(newest, 0, self.permanent.rows)
-        drawn_row = unit(more) * (permanent + ends[-1]) - permanent
+        drawn_row = unit(fresh_bits) * (permanent + ends[-1]) - permanent
         return np.where(drawn_row < 0, -1, np.minimum((drawn_row >= ends).sum(axis=0), len(ends) - 1))
 
 

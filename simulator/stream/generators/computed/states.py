@@ -38,9 +38,9 @@ def draw(target: Target, states: dict[str, str | None]) -> Draws:
         numbers = {step.name: order.index(step.name) if step.name in states else -1 for step in program.turns}
         of_step = np.array([numbers[step.name] for step in program.steps])
         set_by = np.maximum.accumulate(np.where(of_step >= 0, np.arange(len(of_step)), -1))
-        now = np.where(set_by >= 0, of_step[set_by], 0)
-        here = ticks.first[p] - span.start
-        index[here : here + len(program.acts)] = now[ticks.step[ticks.first[p] : ticks.birth[p]]]
+        state_index = np.where(set_by >= 0, of_step[set_by], 0)
+        first_tick = ticks.first[p] - span.start
+        index[first_tick : first_tick + len(program.acts)] = state_index[ticks.step[ticks.first[p] : ticks.birth[p]]]
     history = target.history
     return Picked(target.literals(states.values()), lambda state: index[state.written(history).tick - history.start])
 

@@ -50,33 +50,33 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str
     """The document as constants and leaves in output order. `style`: `sorted` keys, keys as `written`, or `compact` (as
     written, no blanks).
     """
-    out: list[str | Leaf] = []
+    written_pieces: list[str | Leaf] = []
     comma, colon = (",", ":") if style == "compact" else (", ", ": ")
 
     def write(node: Any) -> None:
         if isinstance(node, dict):
             drawn = leaf(node)
             if drawn is not None:
-                out.append(drawn)
+                written_pieces.append(drawn)
                 return
-            out.append("{")
+            written_pieces.append("{")
             keys = sorted(node, key=lambda k: (len(k.encode()), k.encode())) if style == "sorted" else list(node)
             for i, key in enumerate(keys):
-                out.append((comma if i else "") + quoted(key) + colon)
+                written_pieces.append((comma if i else "") + quoted(key) + colon)
                 write(node[key])
-            out.append("}")
+            written_pieces.append("}")
         elif isinstance(node, list):
-            out.append("[")
+            written_pieces.append("[")
             for i, item in enumerate(node):
                 if i:
-                    out.append(comma)
+                    written_pieces.append(comma)
                 write(item)
-            out.append("]")
+            written_pieces.append("]")
         else:
-            out.append(literal(node))
+            written_pieces.append(literal(node))
 
     write(shape)
-    return out
+    return written_pieces
 
 
 class Documents(Draws):

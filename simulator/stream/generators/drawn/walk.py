@@ -136,9 +136,9 @@ class Walk(Draws):
 def by_percents(low: int, high: int, share: int) -> list[int]:
     """Integers from low to high, each a fraction of the step above its predecessor; computed without floats, which
     platforms round differently."""
-    scaled, numbers, more = low << 20, [low], max(share // FINER, 1)
+    scaled, numbers, increase = low << 20, [low], max(share // FINER, 1)
     while len(numbers) < MOST_VALUES and scaled < high << 20:
-        scaled += max(scaled * more // MILLION, 1 << 20)
+        scaled += max(scaled * increase // MILLION, 1 << 20)
         numbers.append(min(scaled >> 20, high))
     return list(dict.fromkeys(numbers))
 

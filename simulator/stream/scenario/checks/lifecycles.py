@@ -154,14 +154,14 @@ class _Lifecycle:
         for s, step in enumerate(steps):
             step_path: Key = (*path, s)
             skipped = dict(present) if step.optional else None
-            inside = (*branch, step_path) if step.optional else branch
+            inner_branch = (*branch, step_path) if step.optional else branch
             again = repeated or step.times[1] > 1
             for d, statement in enumerate(step.do):
                 self._statement(
                     (*step_path, "do", d),
                     step,
                     statement,
-                    inside,
+                    inner_branch,
                     present,
                     first=step_path == self.first,
                     repeated=again,
@@ -171,7 +171,7 @@ class _Lifecycle:
             for w, way in enumerate(step.either):
                 end = dict(present)
                 under: Key = (*step_path, "either", w)
-                self._steps(way.steps, (*under, "steps"), (*inside, under), end, repeated=again)
+                self._steps(way.steps, (*under, "steps"), (*inner_branch, under), end, repeated=again)
                 ends.append(end)
             if step.do:
                 ends.append(dict(present))
@@ -186,8 +186,8 @@ class _Lifecycle:
         if table not in loaded.spec.tables:
             unknown(loaded, step_path, "table", table, loaded.spec.tables)
         if table in self.homes and table not in self.members:
-            other = self.homes[table].lifecycle
-            where = f"lifecycle {other!r}" if other else "its short form (rows)"
+            other_lifecycle = self.homes[table].lifecycle
+            where = f"lifecycle {other_lifecycle!r}" if other_lifecycle else "its short form (rows)"
             loaded.fail(step_path, f"{table!r} is changed by {where}; a table has one lifecycle")
         if kind != "update" and repeated:
             loaded.fail(step_path, "a step that may happen several times can only update")
@@ -233,8 +233,8 @@ class _Lifecycle:
         if rows is not None and not rows[:1].isdigit():
             if rows not in self.members:
                 unknown(self.loaded, (*path, "rows"), "table inserted before", rows, self.members)
-            other = self.members[rows]
-            if not other.is_there_for(home):
+            other_member = self.members[rows]
+            if not other_member.is_there_for(home):
                 self.loaded.fail((*path, "rows"), f"not every entity that takes this step has rows of {rows!r}")
-            home.single, home.counted_as = other.single, other.counted_as
+            home.single, home.counted_as = other_member.single, other_member.counted_as
         self.members[table] = self.homes[table] = home

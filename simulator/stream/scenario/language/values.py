@@ -70,12 +70,13 @@ class Values:
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         all_generators = generators.everything()
         # the handler applies annotations only to a schema nested in another
-        of = {
+        copy_schema = {
             generator.name: handler(core_schema.list_schema(generator.adapter.core_schema))["items"]
             for generator in all_generators
         }
         arguments = {
-            generator.name: {**of[generator.name], "description": generator.doc} for generator in all_generators
+            generator.name: {**copy_schema[generator.name], "description": generator.doc}
+            for generator in all_generators
         }
         for generator in all_generators:
             for key in generator.beside:

@@ -144,10 +144,10 @@ class Strict(BaseModel):
 
     def only(self, keys: Sequence[str]) -> str:
         """The one of these keys that is set. Raises ValueError if none or several are."""
-        given = [key for key in keys if getattr(self, key)]
-        if len(given) != 1:
+        given_keys = [key for key in keys if getattr(self, key)]
+        if len(given_keys) != 1:
             raise ValueError(f"expected exactly one of {', '.join(keys)}")
-        return given[0]
+        return given_keys[0]
 
 
 class RowStatement(Strict):
