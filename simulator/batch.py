@@ -236,7 +236,7 @@ class ChangeBatch:
             counterpart=counterpart,
             typed_json=None,
             counts=None if self.counts is None else self.counts.take(rows),
-            row_numbers=None if self.row_numbers is None else partial(_taken, self.row_numbers, rows),
+            row_numbers=None if self.row_numbers is None else partial(_numbers_of_rows, self.row_numbers, rows),
         )
 
     @property
@@ -245,7 +245,7 @@ class ChangeBatch:
         return self.counterpart is not None
 
 
-def _taken(row_numbers: Callable[[], Ints], rows: Ints) -> Ints:
+def _numbers_of_rows(row_numbers: Callable[[], Ints], rows: Ints) -> Ints:
     return row_numbers()[rows]
 
 

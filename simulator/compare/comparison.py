@@ -33,7 +33,7 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReadableMessage:
     """A message for people. `address`: topic, partition, key, tag and headers; `members`: those of the value, with
     their texts; `value`: the whole text, None for a tombstone; `binary`: the bytes of a value that is not text.
     `ordinal` is that of its first row change in the turn.
@@ -60,18 +60,18 @@ class Event:
     kinds: tuple[str, ...]
     change: str
     statement: str
-    messages: dict[str, list[Shown]]
+    messages: dict[str, list[ReadableMessage]]
 
     @property
     def title(self) -> str:
         """The step's name, then the event's."""
         return self.name if self.step is None else f"{self.step}: {self.name}"
 
-    def side_by_side(self, formats: Iterable[str]) -> list[dict[str, Shown]]:
+    def side_by_side(self, formats: Iterable[str]) -> list[dict[str, ReadableMessage]]:
         """Rows of messages by format, in the order of the changes: a row has the messages that begin with the same
         change. A format that puts several rows into a message has none in the rows of the later ones.
         """
-        rows: dict[tuple[int, int], dict[str, Shown]] = {}
+        rows: dict[tuple[int, int], dict[str, ReadableMessage]] = {}
         for format in formats:
             last, number = None, 0  # number among the messages about one change, such as a tombstone
             for message in self.messages[format]:
@@ -97,10 +97,10 @@ class Comparison:
         meanings = self.meanings[format]
         return meanings.get(described_as(member, meanings), UNDESCRIBED)
 
-    def by_meaning(self, format: str, shown: Shown) -> dict[str, Pairs]:
+    def by_meaning(self, format: str, message: ReadableMessage) -> dict[str, Pairs]:
         """The members of a message by meaning, in the order of meanings."""
         members: dict[str, list[tuple[str, str]]] = {}
-        for member, text in shown.members:
+        for member, text in message.members:
             members.setdefault(self.meaning(format, member), []).append((member, text))
         return {meaning: tuple(members[meaning]) for meaning in MEANINGS if meaning in members}
 
@@ -167,9 +167,10 @@ def compare(
     first = next(iter(jobs.values()))
     endless = first.stream.turns is None
     limits = Limits(start_at, CHANGES if endless and limit is None else limit)
-    asked = not endless if snapshot is None else snapshot
+    with_snapshot = not endless if snapshot is None else snapshot
     plans = {
-        format: job.plan(limits, snapshot=asked, most_turns=SINGLE_TURNS).counted() for format, job in jobs.items()
+        format: job.plan(limits, snapshot=with_snapshot, most_turns=SINGLE_TURNS).counted()
+        for format, job in jobs.items()
     }
     happened = happenings(next(iter(plans.values())))
     rows = {(phase, turn) for (phase, turn, _), event in happened.items() if event.changes_rows}
@@ -188,7 +189,9 @@ def compare(
             kinds_of = tuple(sorted(event.kinds))
             events.append(Event(event.name, event.step, kinds_of, event.change, event.statement, messages))
     meanings = {
-        format: {name: each.meaning for name, each in members_of(jobs[format.removesuffix(AGAIN)].codec.format).items()}
+        format: {
+            name: member.meaning for name, member in members_of(jobs[format.removesuffix(AGAIN)].codec.format).items()
+        }
         for format in sent
     }
     return Comparison(first.stream.file, str(first.stream.source), tuple(sent), tuple(events), meanings, first.failure)
@@ -196,14 +199,14 @@ def compare(
 
 def _messages(
     job: Job, plan: Plan, with_rows: set[tuple[int, int]], *, again: bool = False
-) -> Iterator[tuple[Place, list[Shown]]]:
+) -> Iterator[tuple[Place, list[ReadableMessage]]]:
     """The messages by place; with `again`, those of changes as they come again."""
-    by_place: dict[Place, list[Shown]] = {}
-    known = members_of(job.codec.format)
+    by_place: dict[Place, list[ReadableMessage]] = {}
+    members = members_of(job.codec.format)
     for batch in _again(job, plan) if again else _batches(job, plan):
         for message in batch.messages():
             place = place_of(message.order, message.kind, with_rows)
-            by_place.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
+            by_place.setdefault(place, []).append(readable_message(message, job.codec, tuple(members)))
     yield from by_place.items()
 
 
@@ -221,7 +224,7 @@ def _again(job: Job, plan: Plan) -> Iterator[MessageBatch]:
         yield from renderer.again(block.first, block.stop)
 
 
-def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
+def readable_message(message: Message, codec: Codec, known: Sequence[str]) -> ReadableMessage:
     """A message for people; objects are cut into their members if these are `known` by path."""
     address = [
         ("topic", message.topic),
@@ -235,7 +238,7 @@ def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
         for name, value in message.headers
     ]
     if message.value is None:
-        return Shown(tuple(address), (), None, message.order.ordinal)
+        return ReadableMessage(tuple(address), (), None, message.order.ordinal)
     text = value_text(message.value, codec)
     binary = None if codec.layout.container is None else message.value
-    return Shown(tuple(address), tuple(cut(text, known)), text, message.order.ordinal, binary)
+    return ReadableMessage(tuple(address), tuple(cut(text, known)), text, message.order.ordinal, binary)

@@ -136,7 +136,7 @@ def facts(draft: Draft) -> dict[str, Any]:
             "system": "mysql",
             "changes": MOST_CHANGES,
             "characters": MOST_CHARACTERS,
-            "drafts": {name: {"text": given.text, "file": given.file} for name, given in texts.items()},
+            "drafts": {name: {"text": draft_text.text, "file": draft_text.file} for name, draft_text in texts.items()},
         },
     }
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from simulator import __version__
-from simulator.compare.comparison import Comparison, Shown, compare
+from simulator.compare.comparison import Comparison, ReadableMessage, compare
 from simulator.compare.types import rendered
 from simulator.errors import ScenarioError, UsageError
 from simulator.formats import FORMATS, find, open_codec
@@ -85,7 +85,10 @@ def page(
 def types_of(system: Source, formats: Iterable[str]) -> list[dict[str, Any]]:
     """Boundary values of a system's types, with their texts in these formats."""
     codecs = {text: open_codec(text, system) for text in formats}
-    return [{"type": shown.type, "values": shown.values, "texts": shown.texts} for shown in rendered(system, codecs)]
+    return [
+        {"type": type_texts.type, "values": type_texts.values, "texts": type_texts.texts}
+        for type_texts in rendered(system, codecs)
+    ]
 
 
 def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:
@@ -141,7 +144,7 @@ def events_of(comparison: Comparison) -> list[dict[str, Any]]:
     return events
 
 
-def _facts(message: Shown | None) -> dict[str, Any] | None:
+def _facts(message: ReadableMessage | None) -> dict[str, Any] | None:
     if message is None:
         return None
     facts = {"address": message.address, "members": message.members, "value": message.value}

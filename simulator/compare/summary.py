@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from simulator.compare.comparison import Comparison, Event, Shown
+from simulator.compare.comparison import Comparison, Event, ReadableMessage
 
 NONE: Final = "–"
 # Maximum characters of an operation's word.
@@ -27,12 +27,12 @@ def summary(comparison: Comparison, *, base: str, width: int) -> str:
     rows = [[format, *(_word(comparison, format, event) for event in events)] for format in formats]
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     update = next((event for event in events if event.kinds == ("update",)), events[-1])
-    left = width - sum(widths) - len(widths) - 1
-    lines = [_line(head, widths) + (f"  differs in {update.kinds[0]}" if left >= ROOM else "")]
+    room = width - sum(widths) - len(widths) - 1
+    lines = [_line(head, widths) + (f"  differs in {update.kinds[0]}" if room >= ROOM else "")]
     for row in rows:
         differing = "" if row[0] == base else ", ".join(_differing(comparison, update, base, row[0]))
-        if left >= ROOM and differing:
-            differing = differing if len(differing) <= left else differing[: left - 1] + "…"
+        if room >= ROOM and differing:
+            differing = differing if len(differing) <= room else differing[: room - 1] + "…"
             lines.append(f"{_line(row, widths)}  {differing}")
         else:
             lines.append(_line(row, widths).rstrip())
@@ -78,7 +78,7 @@ def _word(comparison: Comparison, format: str, event: Event) -> str:
     return word if len(messages) == 1 else f"{word}×{len(messages)}"
 
 
-def _operation(comparison: Comparison, format: str, message: Shown) -> str | None:
+def _operation(comparison: Comparison, format: str, message: ReadableMessage) -> str | None:
     for member, text in message.members:
         if comparison.meaning(format, member) == "operation" and text.startswith('"'):
             return str(orjson.loads(text))
@@ -90,11 +90,15 @@ def _differing(comparison: Comparison, event: Event, base: str, format: str) -> 
     messages = event.messages
     if not messages[base] or not messages[format]:
         return ["number of messages"] if messages[base] or messages[format] else []
-    ours, theirs = (
+    base_members, other_members = (
         {meaning: [text for _, text in members] for meaning, members in by_meaning.items()}
         for by_meaning in (
             comparison.by_meaning(format, messages[format][0]),
             comparison.by_meaning(base, messages[base][0]),
         )
     )
-    return [meaning for meaning in {**theirs, **ours} if ours.get(meaning) != theirs.get(meaning)]
+    return [
+        meaning
+        for meaning in {**other_members, **base_members}
+        if base_members.get(meaning) != other_members.get(meaning)
+    ]

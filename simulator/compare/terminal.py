@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from simulator.compare.comparison import Comparison, Event, Pairs, Shown
+from simulator.compare.comparison import Comparison, Event, Pairs, ReadableMessage
 from simulator.formats.documents import MEANINGS
 
 # Minimum width of a column; below it, formats are printed one below the other.
@@ -39,20 +39,20 @@ def _event(comparison: Comparison, event: Event, formats: Sequence[str], width: 
     return "\n".join(lines)
 
 
-def _messages(comparison: Comparison, messages: dict[str, Shown], width: int) -> list[str]:
+def _messages(comparison: Comparison, messages: dict[str, ReadableMessage], width: int) -> list[str]:
     """Messages side by side, or the texts of each member one below the other if the terminal is too narrow."""
-    rows, there = _rows(comparison, messages), list(messages)
-    column = (width - LABEL) // len(there) - 2
+    rows, formats = _rows(comparison, messages), list(messages)
+    column = (width - LABEL) // len(formats) - 2
     if column >= NARROWEST:
-        lines = [" " * LABEL + "  ".join(click.style(_padded(format, column), bold=True) for format in there)]
+        lines = [" " * LABEL + "  ".join(click.style(_padded(format, column), bold=True) for format in formats)]
         for label, cells in rows:
-            lines += _side_by_side(label, [cells[format] for format in there], column)
+            lines += _side_by_side(label, [cells[format] for format in formats], column)
         return lines
-    names = max(map(len, there))
+    names = max(map(len, formats))
     lines = []
     for label, cells in rows:
         lines.append(click.style(label, bold=True))
-        for format in there:
+        for format in formats:
             cell, differs = cells[format]
             lead = f"  {format.ljust(names)}  "
             wrapped = _wrapped((MARK if differs else "  ") + cell, width - len(lead))
@@ -64,7 +64,7 @@ def _messages(comparison: Comparison, messages: dict[str, Shown], width: int) ->
 Cells = dict[str, tuple[str, bool]]
 
 
-def _rows(comparison: Comparison, messages: dict[str, Shown]) -> list[tuple[str, Cells]]:
+def _rows(comparison: Comparison, messages: dict[str, ReadableMessage]) -> list[tuple[str, Cells]]:
     """Row of a table: a label, and for each format its text and whether it differs from the base's."""
     parts: dict[str, dict[str, Pairs]] = {}
     for format, message in messages.items():
@@ -72,12 +72,15 @@ def _rows(comparison: Comparison, messages: dict[str, Shown]) -> list[tuple[str,
         parts[format] |= comparison.by_meaning(format, message)
         if message.value is None:
             parts[format]["value"] = (("value", "none: a tombstone"),)
-    labels = list(dict.fromkeys(label for of in parts.values() for label in of))
+    labels = list(dict.fromkeys(label for members in parts.values() for label in members))
     rows = []
     for label in _ordered(labels):
-        values = {format: [text for _, text in of.get(label, ())] for format, of in parts.items()}
+        values = {format: [text for _, text in members.get(label, ())] for format, members in parts.items()}
         base = next(iter(values.values()), [])
-        cells = {format: "  ".join(_member(label, *pair) for pair in of.get(label, ())) for format, of in parts.items()}
+        cells = {
+            format: "  ".join(_member(label, *pair) for pair in members.get(label, ()))
+            for format, members in parts.items()
+        }
         rows.append((label, {format: (cell or "—", values[format] != base) for format, cell in cells.items()}))
     return rows
 

@@ -88,14 +88,14 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = codec.layout.packing.events(batch)
     batch_part = next(codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None)))
-    known = members_of(codec.format)
+    members = members_of(codec.format)
     rows = []
     for value in assembled([batch_part])["value"].to_pylist():
         text = value_text(value, codec)
         after = [
             part
-            for name, part in cut(text, tuple(known))
-            if (path := described_as(name, known)) in known and known[path].meaning == "after"
+            for name, part in cut(text, tuple(members))
+            if (path := described_as(name, members)) in members and members[path].meaning == "after"
         ]
         # without an envelope, the value is the row
         rows.append(_row(after[0] if after else text, [column.name for column in columns]))

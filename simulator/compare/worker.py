@@ -126,9 +126,9 @@ def failed(error: SimulatorError | str) -> dict[str, Any]:
 def main(seconds: int) -> None:
     """Answers requests until the other end closes. The alarm ends this process, also if no one waits for it."""
     for line in sys.stdin.buffer:
-        asked = orjson.loads(line)
+        request = orjson.loads(line)
         signal.alarm(seconds)
-        answer = answered(Request(Draft(**asked["draft"]), asked["source"], tuple(asked["formats"])))
+        answer = answered(Request(Draft(**request["draft"]), request["source"], tuple(request["formats"])))
         signal.alarm(0)
         sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
         sys.stdout.buffer.flush()

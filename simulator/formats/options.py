@@ -72,12 +72,12 @@ class Effect:
             return f"on {broker}; it is for {', '.join(self.brokers)}"
         for name, values in self.where.items():
             if name in vars(options) and not _holds(options, name, values):
-                return f"with {_shown(options, name)}"
+                return f"with {_as_typed(options, name)}"
         if self.kinds and not any(map(sends, self.kinds)):
             return f"where {' and '.join(_KINDS[kind] for kind in self.kinds)} are not sent"
         present = [name for name in self.unless if name in vars(options)]
         if present and all(_holds(options, name, self.unless[name]) for name in present):
-            return "with " + " and ".join(_shown(options, name) for name in present)
+            return "with " + " and ".join(_as_typed(options, name) for name in present)
         return ""
 
 
@@ -86,7 +86,7 @@ def _holds(options: object, name: str, values: Values) -> bool:
     return values(value) if callable(values) else value in values
 
 
-def _shown(options: object, field: str) -> str:
+def _as_typed(options: object, field: str) -> str:
     """An option with its value, as typed."""
     value = vars(options)[field]
     option = next(known for known in described(type(options)) if known.field == field)

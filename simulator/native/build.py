@@ -85,8 +85,8 @@ def target() -> Target | None:
 def platform_tag() -> str:
     """The wheel's platform tag. A library built for this machine may need all that
     it has, so PyPI rejects such a wheel."""
-    named = target()
-    return named.tag if named else sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    chosen_target = target()
+    return chosen_target.tag if chosen_target else sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 def compiler() -> list[str] | None:
@@ -101,15 +101,15 @@ def found(package: str) -> bool:
     options = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--retries", "1", "--timeout", "10"]
     # isolated: pip itself is not in the environment of a build
     command = [sys.executable, "-I", "-m", "pip", "install", *options, package]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return not done.returncode or "No module named pip" in done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return not result.returncode or "No module named pip" in result.stderr
 
 
 def compiled(sources: Path, library: Path) -> bool:
     """Whether the library could be compiled from the C files in a folder. For a target, raises CalledProcessError."""
     files = sorted(map(str, sources.glob("*.c")))
-    if named := target():
-        for_target(named, files, library)
+    if chosen_target := target():
+        for_target(chosen_target, files, library)
         return True
     command = compiler() or [sys.executable, "-m", ZIG, "cc"]
     options = ["-O3", "-shared", *([] if os.name == "nt" else ["-fPIC"])]

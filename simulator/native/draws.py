@@ -16,21 +16,21 @@ Bits = npt.NDArray[np.uint64]
 def changes(ticks: Ints, cycles: Ints, programs: Ints, start: int, counts: Ints, per_cycle: Ints) -> Ints:
     """Counts how often each row's column was set before, by the row's tick, cycle and program."""
     assert LIBRARY is not None
-    out = np.empty(len(ticks), dtype=np.int64)
+    counts_before = np.empty(len(ticks), dtype=np.int64)
     within = LIBRARY.cdcsim_changes(
         memory(ticks), memory(cycles), memory(programs), len(ticks), start, memory(counts), len(counts),
-        memory(per_cycle), len(per_cycle), memory(out),
+        memory(per_cycle), len(per_cycle), memory(counts_before),
     )  # fmt: skip
     assert within, "a tick or a program that the column's past does not have"
-    return out
+    return counts_before
 
 
 def draws(identities: Bits, changes: Ints, salt: np.uint64) -> Bits:
     """64 fresh bits for each setting."""
     assert LIBRARY is not None
-    out = np.empty(len(changes), dtype=np.uint64)
-    LIBRARY.cdcsim_draws(memory(identities), memory(changes), len(changes), int(salt), memory(out))
-    return out
+    drawn = np.empty(len(changes), dtype=np.uint64)
+    LIBRARY.cdcsim_draws(memory(identities), memory(changes), len(changes), int(salt), memory(drawn))
+    return drawn
 
 
 def identities(slots: Ints, numbers: Ints) -> Bits:
@@ -42,26 +42,26 @@ def identities(slots: Ints, numbers: Ints) -> Bits:
 def index(identities: Bits, changes: Ints, salt: np.uint64, size: int) -> Ints:
     """Numbers in [0, size) as `generators.index.Index` draws them."""
     assert LIBRARY is not None
-    out = np.empty(len(changes), dtype=np.int64)
-    LIBRARY.cdcsim_index(memory(identities), memory(changes), len(changes), int(salt), size, memory(out))
-    return out
+    numbers = np.empty(len(changes), dtype=np.int64)
+    LIBRARY.cdcsim_index(memory(identities), memory(changes), len(changes), int(salt), size, memory(numbers))
+    return numbers
 
 
 def in_turn(places: Ints, changes: Ints, size: int) -> npt.NDArray[np.int32]:
     """Numbers in [0, size), one after the other over neighbouring rows, and over the settings of each."""
     assert LIBRARY is not None
-    out = np.empty(len(changes), dtype=np.int32)
-    counted = LIBRARY.cdcsim_in_turn(memory(places), memory(changes), len(changes), size, memory(out))
+    numbers = np.empty(len(changes), dtype=np.int32)
+    counted = LIBRARY.cdcsim_in_turn(memory(places), memory(changes), len(changes), size, memory(numbers))
     assert counted, "a place is negative"
-    return out
+    return numbers
 
 
 def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between: int) -> npt.NDArray[np.bool_]:
     """Mask of the settings that are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
     assert LIBRARY is not None
-    out = np.empty(len(changes), dtype=np.bool_)
-    LIBRARY.cdcsim_nulls(memory(identities), memory(changes), len(changes), int(salt), share, between, memory(out))
-    return out
+    is_null = np.empty(len(changes), dtype=np.bool_)
+    LIBRARY.cdcsim_nulls(memory(identities), memory(changes), len(changes), int(salt), share, between, memory(is_null))
+    return is_null
 
 
 def decimals(values: npt.NDArray[np.floating[Any]]) -> tuple[Ints, npt.NDArray[np.bool_]]:
@@ -78,7 +78,7 @@ def shuffle(positions: Ints, key: np.uint64, size: int, a: int, b: int, *, back:
     """Each position as `generators.shuffle.Shuffle` moves it."""
     assert LIBRARY is not None
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    out = np.empty(len(positions), dtype=np.int64)
-    done = LIBRARY.cdcsim_shuffle(memory(positions), len(positions), int(key), size, a, b, back, memory(out))
-    assert done, "a position that is not among those shuffled"
-    return out
+    shuffled = np.empty(len(positions), dtype=np.int64)
+    succeeded = LIBRARY.cdcsim_shuffle(memory(positions), len(positions), int(key), size, a, b, back, memory(shuffled))
+    assert succeeded, "a position that is not among those shuffled"
+    return shuffled

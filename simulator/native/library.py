@@ -55,14 +55,14 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.cdcsim_draws.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _POINTER]
     library.cdcsim_index.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _POINTER]
     library.cdcsim_nulls.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _BITS, _POINTER]
-    for function, arrays, found in (
+    for function, arrays, outputs in (
         (library.cdcsim_visits, 2, 2),
         (library.cdcsim_nth, 3, 1),
         (library.cdcsim_phases, 2, 1),
         (library.cdcsim_places, 3, 1),
     ):
         function.restype = _LONG
-        function.argtypes = [_POINTER, *[_POINTER] * arrays, _LONG, *[_POINTER] * found]
+        function.argtypes = [_POINTER, *[_POINTER] * arrays, _LONG, *[_POINTER] * outputs]
     library.cdcsim_shuffle.restype = _LONG
     library.cdcsim_shuffle.argtypes = [_POINTER, _LONG, _BITS, _BITS, _BITS, _BITS, _LONG, _POINTER]
     library.cdcsim_calls.restype = _POINTER

@@ -156,7 +156,7 @@ class Lock:
             raise UsageError(f"--resume {file}: its lock needs a POSIX system; leave --resume out on Windows.")
         deadline = time.monotonic() + LOCK_SECS
         try:
-            while (descriptor := self._taken()) is None:
+            while (descriptor := self._try_lock()) is None:
                 if time.monotonic() > deadline:
                     raise UsageError(
                         f"--resume {file}: another run that is not over keeps its position there; wait for its end, or"
@@ -167,7 +167,7 @@ class Lock:
             raise UsageError(f"--resume {file}: it cannot be locked: {error.strerror}.") from None
         self._descriptor = descriptor
 
-    def _taken(self) -> int | None:
+    def _try_lock(self) -> int | None:
         """Descriptor of the lock file, locked; None while another run holds the lock."""
         import fcntl
 

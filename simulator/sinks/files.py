@@ -131,15 +131,15 @@ class FolderSink(Sink):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"{self.SCHEME}:{folder}: the folder cannot be made: {error.strerror}.") from None
-        if files is None and (taken := sorted(folder.glob(self._taken()))):
-            raise SinkError(f"{self._named(taken[0])} is already there; {self.ADVICE}, or remove it.")
+        if files is None and (existing := sorted(folder.glob(self._pattern_of_files()))):
+            raise SinkError(f"{self._named(existing[0])} is already there; {self.ADVICE}, or remove it.")
         for name, state in (files or {}).items():
             _check_state(folder / name, state)
 
     def _named(self, file: Path) -> str:
         return f"{self.SCHEME}:{self._folder}: {file.name}"
 
-    def _taken(self) -> str:
+    def _pattern_of_files(self) -> str:
         """Pattern of the files that must not exist."""
         return f"*.{self._framing.suffix}"
 
@@ -148,8 +148,8 @@ class FolderSink(Sink):
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         for parcel in parcels:
-            part = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
-            self._write_to((parcel.topic, parcel.partition), part, parcel)
+            rows = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
+            self._write_to((parcel.topic, parcel.partition), rows, parcel)
             self.ledger.acknowledge_parcel(parcel)
 
     def _write_to(self, place: Place, batch: MessageBatch, parcel: Parcel) -> None:
@@ -317,7 +317,7 @@ class FileSink(FolderSink):
         self._path = path
         super().__init__(path.parent, partitions, framing, files)
 
-    def _taken(self) -> str:
+    def _pattern_of_files(self) -> str:
         return glob.escape(self._path.name)
 
     def _named(self, file: Path) -> str:

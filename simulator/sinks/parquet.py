@@ -38,7 +38,7 @@ class ParquetSink(FolderSink):
         self._writers: dict[IO[bytes], parquet.ParquetWriter] = {}
         super().__init__(folder, partitions, Lines(), part=part)
 
-    def _taken(self) -> str:
+    def _pattern_of_files(self) -> str:
         return "topic=*"
 
     def file_name(self, topic: str, partition: int) -> str:

@@ -48,10 +48,10 @@ class Patience:
 
 def public(url: str) -> str:
     """The URL without a password, also without one that holds `/`, `?` or `@`."""
-    scheme, separator, rest = url.partition("://")
-    if not separator or "@" not in rest:
+    scheme, separator, remainder = url.partition("://")
+    if not separator or "@" not in remainder:
         return url
-    place, mark, query = rest.partition("?")
+    place, mark, query = remainder.partition("?")
     if "@" not in place:
         # an option may hold an @; a host before it has at most a port
         host = place.partition("/")[0]
@@ -132,8 +132,8 @@ def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ","
         match = SERVER.fullmatch(server)
         if not match or int(match[1] or 1) not in range(1, 65536):
             # behind a colon that no port follows a password may stand
-            shown = server if re.fullmatch(r"[^:]*(?::\d*)?", server) else f"{server.partition(':')[0]}:…"
-            raise OptionError(f"{shown!r} is no {what}: write {form}.")
+            displayed = server if re.fullmatch(r"[^:]*(?::\d*)?", server) else f"{server.partition(':')[0]}:…"
+            raise OptionError(f"{displayed!r} is no {what}: write {form}.")
         addresses.append(server if match[1] else f"{server}:{port}")
     return separator.join(addresses)
 

@@ -70,10 +70,10 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
             return _moments(array, type, show, zone)
         case "enum":
             return pa.array(["", *type.labels], pa.string()).take(array)
-    return _each(array, lambda value: show(value, type))
+    return _one_by_one(array, lambda value: show(value, type))
 
 
-def _each(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
+def _one_by_one(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     """Texts made one by one, once for each distinct value; times are passed as numbers."""
     return distinct_text(as_integers(array), text)
 
@@ -89,7 +89,7 @@ def _with_rare(
         return ordinary(array)
     tame = primitive(np.where(rare, 0, numbers(array)).astype(numbers(array).dtype), array.type, nulls)
     chosen = pa.array(rare)
-    return pc.replace_with_mask(ordinary(tame), chosen, _each(array.filter(chosen), text))
+    return pc.replace_with_mask(ordinary(tame), chosen, _one_by_one(array.filter(chosen), text))
 
 
 def _floats(array: pa.Array, type: ColumnType, show: Show) -> pa.Array:

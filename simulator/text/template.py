@@ -24,7 +24,7 @@ from simulator.native.program import Kind, Program, compiled, write
 Ints = npt.NDArray[np.int64]
 TEXT: Final = pa.string()
 # Below this many rows Arrow prints a single column sooner than a program for the library is made.
-FEW: Final = 1000
+FEW_ROWS: Final = 1000
 # A constant; a column of texts (plain or dictionary) or of integers; or a compound of pieces.
 Piece: TypeAlias = Union[str, bytes, pa.Array, "Compound"]
 
@@ -158,7 +158,7 @@ def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Ar
     parts = merged(pieces)
     if not parts:
         return repeat("", count).cast(type)
-    simple = len(parts) == 1 and (is_text(parts[0]) or (count < FEW and isinstance(parts[0], pa.Array)))
+    simple = len(parts) == 1 and (is_text(parts[0]) or (count < FEW_ROWS and isinstance(parts[0], pa.Array)))
     if compiled() and not simple:
         return write([program_of(parts)], count, nulls=nulls_of(parts), type=type)
     if len(parts) == 1:

@@ -17,7 +17,8 @@ Digits = npt.NDArray[np.int64]
 def drawn(draws: Bits, count: int) -> Digits:
     """`count` random digits for each draw."""
     return np.stack(
-        [below(mix(draws + np.uint64((place + 1) * int(GOLDEN) & (1 << 64) - 1)), 10) for place in range(count)], axis=1
+        [below(mix(draws + np.uint64((position + 1) * int(GOLDEN) & (1 << 64) - 1)), 10) for position in range(count)],
+        axis=1,
     )
 
 
@@ -34,7 +35,7 @@ def weighted(digits: Digits, weights: Sequence[int]) -> Ints:
 
 def remainder_97(digits: Digits) -> Ints:
     """The numbers modulo 97 (ISO 7064)."""
-    weights = [pow(10, place, 97) for place in reversed(range(digits.shape[1]))]
+    weights = [pow(10, exponent, 97) for exponent in reversed(range(digits.shape[1]))]
     return weighted(digits, weights) % 97
 
 
@@ -48,7 +49,7 @@ def luhn(digits: Digits) -> Ints:
 
 def ean(digits: Digits) -> Ints:
     """The check digit of article numbers: EAN-13 and EAN-8 (GTIN)."""
-    weights = [3 if place % 2 == 0 else 1 for place in reversed(range(digits.shape[1]))]
+    weights = [3 if position % 2 == 0 else 1 for position in reversed(range(digits.shape[1]))]
     return -weighted(digits, weights) % 10
 
 

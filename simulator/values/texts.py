@@ -94,14 +94,14 @@ def blob(draws: Bits, lengths: Ints) -> pa.Array:
 def pattern(draws: Bits, shape: str) -> pa.Array:
     """`SKU-####-??`: `#` becomes a digit, `?` a capital letter, `*` either; the rest stands for itself."""
     encoded = np.frombuffer(shape.encode(), dtype=np.uint8)
-    out = np.tile(encoded, (len(draws), 1))
-    for place in np.flatnonzero(np.isin(encoded, np.frombuffer(b"#?*", dtype=np.uint8))):
+    characters = np.tile(encoded, (len(draws), 1))
+    for column in np.flatnonzero(np.isin(encoded, np.frombuffer(b"#?*", dtype=np.uint8))):
         choices = {35: b"0123456789", 63: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"}.get(
-            int(encoded[place]), b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+            int(encoded[column]), b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         )
-        stream = mix(draws + np.uint64((int(place) + 1) * int(GOLDEN) & 0xFFFFFFFFFFFFFFFF))
-        out[:, place] = np.frombuffer(choices, dtype=np.uint8)[below(stream, len(choices))]
-    return _strings(out.ravel(), np.full(len(draws), len(encoded), dtype=np.int64), pa.string())
+        stream = mix(draws + np.uint64((int(column) + 1) * int(GOLDEN) & 0xFFFFFFFFFFFFFFFF))
+        characters[:, column] = np.frombuffer(choices, dtype=np.uint8)[below(stream, len(choices))]
+    return _strings(characters.ravel(), np.full(len(draws), len(encoded), dtype=np.int64), pa.string())
 
 
 def uuid(draws: Bits) -> pa.Array:
@@ -112,7 +112,7 @@ def uuid(draws: Bits) -> pa.Array:
     octets = np.concatenate([high[:, None], low[:, None]], axis=1).astype(">u8").view(np.uint8).reshape(-1, 16)
     digits = np.empty((len(draws), 32), dtype=np.uint8)
     digits[:, 0::2], digits[:, 1::2] = _HEX[octets >> 4], _HEX[octets & 15]
-    out = np.full((len(draws), 36), ord("-"), dtype=np.uint8)
+    characters = np.full((len(draws), 36), ord("-"), dtype=np.uint8)
     for start, end, position in ((0, 8, 0), (8, 12, 9), (12, 16, 14), (16, 20, 19), (20, 32, 24)):
-        out[:, position : position + end - start] = digits[:, start:end]
-    return _strings(out.ravel(), np.full(len(draws), 36, dtype=np.int64), pa.string())
+        characters[:, position : position + end - start] = digits[:, start:end]
+    return _strings(characters.ravel(), np.full(len(draws), 36, dtype=np.int64), pa.string())

@@ -42,21 +42,21 @@ class Images:
         present = None if declared.logged is None else declared.logged(self.batch)
         if declared.image.startswith("changed") or declared.skip_nulls or present is not None:
             if present is not None:
-                members, some = self._logged(declared, present)
+                members, has_members = self._logged(declared, present)
             else:
-                members, some = (
+                members, has_members = (
                     self._changed(declared) if declared.image.startswith("changed") else self._present(declared)
                 )
-            comma = "," if tail and some.all() else ""
+            comma = "," if tail and has_members.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
-            if tail and not some.all():
-                rows[2] = pa.DictionaryArray.from_arrays(pa.array(some.astype(np.int32)), COMMAS)
-            if declared.drop_empty and not some.all():
-                kept = np.concatenate([[0], np.cumsum(some)])[starts]
-                rows_with_some = np.flatnonzero(some).astype(np.int32)
+            if tail and not has_members.all():
+                rows[2] = pa.DictionaryArray.from_arrays(pa.array(has_members.astype(np.int32)), COMMAS)
+            if declared.drop_empty and not has_members.all():
+                objects_before = np.concatenate([[0], np.cumsum(has_members)])[starts]
+                rows_with_some = np.flatnonzero(has_members).astype(np.int32)
                 objects = Choice(rows, rows_with_some, "", len(self.batch))
-                arrays = ["[", Run([objects], kept, ",", len(rows_with_some)), "]"]
-                slots = np.where(np.diff(kept) > 0, np.arange(len(self.packed)), -1).astype(np.int32)
+                arrays = ["[", Run([objects], objects_before, ",", len(rows_with_some)), "]"]
+                slots = np.where(np.diff(objects_before) > 0, np.arange(len(self.packed)), -1).astype(np.int32)
                 return [Choice(arrays, slots, "null", len(self.packed))]
         else:
             rows = ["{"]
@@ -80,12 +80,12 @@ class Images:
         """The member with the object of changed columns, only in messages whose row has some."""
         if not self.packed.single:
             raise TypeError("a format with one object a message must not pack rows")
-        members, some = self._changed(declared)
+        members, has_members = self._changed(declared)
         member: list[Piece] = [lead, "{", members, "}"]
-        if some.all():
+        if has_members.all():
             return member
-        slots = np.where(some, np.arange(len(some)), -1).astype(np.int32)
-        return [Choice(member, slots, "", len(some))]
+        slots = np.where(has_members, np.arange(len(has_members)), -1).astype(np.int32)
+        return [Choice(member, slots, "", len(has_members))]
 
     def _two_states(self, lead: str, column: int, old: Delta) -> list[Piece]:
         """The members of a before image's column that differs from the after image in some rows; long texts are not
@@ -182,9 +182,9 @@ class Images:
             return self.batch.full_before(i).take(pa.array(rows))
 
         if declared.kept is not None:
-            kept = set(declared.kept(self.batch.table))
+            always_written = set(declared.kept(self.batch.table))
             all_rows = np.arange(len(self.batch), dtype=np.int64)
-            present = tuple(all_rows if i in kept else rows for i, rows in enumerate(present))
+            present = tuple(all_rows if i in always_written else rows for i, rows in enumerate(present))
         if declared.skip_nulls:
             present = tuple(
                 None if rows is None else rows[np.asarray(values(i, rows).is_valid())] for i, rows in enumerate(present)

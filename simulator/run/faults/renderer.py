@@ -150,7 +150,7 @@ class FaultyRenderer(Renderer):
 
     def _restart(self, ending: Ending, batch: MessageBatch | None) -> Occurrence:
         """A restart as an occurrence: its position, and how many messages come again or are missing."""
-        end = _shown(ending.end)
+        end = _key_for_people(ending.end)
         if ending.is_last:
             return Occurrence(ending.kind, end, "", None, 1, "sends nothing more")
         if ending.kind == "second-snapshot":
@@ -159,7 +159,7 @@ class FaultyRenderer(Renderer):
             missing = int(self.stream.count(end.turn, turn).sum()) - sent
             return Occurrence(ending.kind, end, "", None, missing, f"takes a snapshot before turn {turn}")
         again = 0 if batch is None else int(below(batch, ending.end).sum())
-        return Occurrence(ending.kind, end, "", None, again, f"reads on from {_shown(ending.stored)}")
+        return Occurrence(ending.kind, end, "", None, again, f"reads on from {_key_for_people(ending.stored)}")
 
     def _spread(self, batch: MessageBatch, segment: Segment) -> MessageBatch:
         try:
@@ -213,6 +213,6 @@ def _first_turn(life: Life) -> int:
     return life.first_new.turn
 
 
-def _shown(key: OrderKey) -> OrderKey:
+def _key_for_people(key: OrderKey) -> OrderKey:
     """A key for people: the beginning of a turn is shown as that of its transaction."""
     return replace(key, ordinal=max(key.ordinal, BEGIN))

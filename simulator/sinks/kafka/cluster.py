@@ -49,9 +49,9 @@ def offsets(client: Any, topic: str, count: int, which: str = "latest", **option
 
     new: Any = admin
     spec = getattr(new.OffsetSpec, which)
-    asked = {TopicPartition(topic, number): spec() for number in range(count)}
-    answers = client.list_offsets(asked, **options)
-    return [answers[partition].result().offset for partition in asked]
+    specs = {TopicPartition(topic, number): spec() for number in range(count)}
+    answers = client.list_offsets(specs, **options)
+    return [answers[partition].result().offset for partition in specs]
 
 
 class Cluster:
@@ -93,9 +93,9 @@ class Cluster:
         """Requests metadata until it is there. Causes of errors only reach the error callback, never the exception."""
         deadline = time.monotonic() + self.url.connect_secs
         wait_secs = FIRST_SECS
-        while (left := deadline - time.monotonic()) > 0:
+        while (seconds_left := deadline - time.monotonic()) > 0:
             with suppress(self.exception):
-                self._admin.list_topics(timeout=min(left, wait_secs))
+                self._admin.list_topics(timeout=min(seconds_left, wait_secs))
                 return
             wait_secs = min(wait_secs * LONGER, LAST_SECS)
             self.poll()  # why it failed

@@ -151,7 +151,9 @@ class TransactionalSink(KafkaSink):
 
 def _reader_settings(settings: Mapping[str, Any], group: str) -> dict[str, Any]:
     """Settings of a consumer that connects as the producer does."""
-    known = ("bootstrap.servers", "client.id", "log_level")
+    connection_settings = ("bootstrap.servers", "client.id", "log_level")
     ways = ("security.", "sasl.", "ssl.", "socket.", "broker.", "enable.ssl.", "enable.sasl.")
-    kept = {name: value for name, value in settings.items() if name in known or name.startswith(ways)}
-    return {**kept, "group.id": group, "enable.auto.commit": False}
+    reader_settings = {
+        name: value for name, value in settings.items() if name in connection_settings or name.startswith(ways)
+    }
+    return {**reader_settings, "group.id": group, "enable.auto.commit": False}

@@ -74,17 +74,17 @@ class Cluster:
         shall have. Raises UsageError for a name that RocketMQ does not take, SinkError."""
         if topic in self._queues:
             return self._queues[topic]
-        wanted, queues = self.url.partitions, self.existing(topic)
+        count, queues = self.url.partitions, self.existing(topic)
         if not queues:
-            if wanted is None:
+            if count is None:
                 raise SinkError(
                     f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N queues."
                 )
-            self._create(topic, wanted)
-            queues = self._wait_for(topic, wanted)
-        if wanted not in (None, len(queues)):
+            self._create(topic, count)
+            queues = self._wait_for(topic, count)
+        if count not in (None, len(queues)):
             raise SinkError(
-                f"topic {topic!r} at {self} has {len(queues)} queues, and the URL asks for {wanted}: leave partitions="
+                f"topic {topic!r} at {self} has {len(queues)} queues, and the URL asks for {count}: leave partitions="
                 " out, or take another topic."
             )
         self._queues[topic] = queues
@@ -101,7 +101,9 @@ class Cluster:
             queues = self._route(queue.topic)
         except (OSError, Refusal):
             return queue
-        return next((now for now in queues if (now.broker, now.number) == (queue.broker, queue.number)), queue)
+        return next(
+            (current for current in queues if (current.broker, current.number) == (queue.broker, queue.number)), queue
+        )
 
     def _route(self, topic: str) -> list[Queue]:
         """As Java's client: brokers by their names, or as an administrator has put them in order."""

@@ -125,10 +125,10 @@ def parse_url(url: str) -> RocketmqUrl:
     return RocketmqUrl(addresses, topic or None, login=login, **options)
 
 
-def check_topic(topic: str, shown: str | None = None) -> None:
+def check_topic(topic: str, label: str | None = None) -> None:
     """Raises UsageError for a name that no RocketMQ takes."""
     if not TOPIC.fullmatch(topic):
         raise UsageError(
-            f"RocketMQ takes no topic {shown or topic!r}: a name has up to 127 letters, digits, _, -, % and |, and no"
+            f"RocketMQ takes no topic {label or topic!r}: a name has up to 127 letters, digits, _, -, % and |, and no"
             " dot; write it into the URL, as in rocketmq://host:9876/{database}_{table}."
         )

@@ -229,7 +229,7 @@ class Shell:
             "date": lambda us: shell_date(us // 1000),
             "timestamp": lambda packed: shell_timestamp(packed >> 32, packed & 0xFFFFFFFF),
         }.get(type.name, lambda text: shell(bson.stored_tree(text)))
-        return self._each(array.view(pa.int64()) if pa.types.is_temporal(array.type) else array, write)
+        return self._one_by_one(array.view(pa.int64()) if pa.types.is_temporal(array.type) else array, write)
 
     def _longs(self, array: pa.Array) -> pa.Array:
         text, count, mark = array.cast(pa.string()), len(array), self.mark
@@ -246,7 +246,7 @@ class Shell:
         if pc.all(easy).as_py() is not False:
             return quoted
         hard = pc.invert(easy)
-        return pc.replace_with_mask(quoted, hard, self._each(array.filter(hard), shell_string))
+        return pc.replace_with_mask(quoted, hard, self._one_by_one(array.filter(hard), shell_string))
 
     def _documents(self, array: pa.Array) -> pa.Array:
         """Objects and arrays; their extended JSON mostly equals the shell's text, except for small longs."""
@@ -256,10 +256,10 @@ class Shell:
             text = escape(text, self.style)
         if not pc.any(hard).as_py():
             return text
-        texts = self._each(array.filter(hard), lambda text: shell(bson.stored_tree(text)))
+        texts = self._one_by_one(array.filter(hard), lambda text: shell(bson.stored_tree(text)))
         return pc.replace_with_mask(text, hard, texts)
 
-    def _each(self, array: pa.Array, write: Callable[[Any], str]) -> pa.Array:
+    def _one_by_one(self, array: pa.Array, write: Callable[[Any], str]) -> pa.Array:
         """Values written one by one, each distinct value once."""
         return distinct_text(array, lambda value: self.escaped(write(value)))
 

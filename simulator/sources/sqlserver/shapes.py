@@ -43,7 +43,7 @@ def well_known(stored: bytes, kind: str) -> tuple[int, str]:
         return srid, f"{_NAMES[count]}({','.join(points)})"
     figures, offset = _rows(stored, offset + 16 * count, struct.Struct("<BI"))
     shapes, _ = _rows(stored, offset, struct.Struct("<iiB"))
-    return srid, _shown(0, points, [figure[1] for figure in figures], shapes, named=True)
+    return srid, _shape_text(0, points, [figure[1] for figure in figures], shapes, named=True)
 
 
 def _rows(stored: bytes, offset: int, row: struct.Struct) -> tuple[list[tuple[int, ...]], int]:
@@ -52,7 +52,9 @@ def _rows(stored: bytes, offset: int, row: struct.Struct) -> tuple[list[tuple[in
     return list(row.iter_unpack(stored[offset + 4 : end])), end
 
 
-def _shown(index: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool) -> str:
+def _shape_text(
+    index: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool
+) -> str:
     """The shape at an index, with its parts."""
     _, first, kind = shapes[index]
     name = _NAMES[kind] if named else ""
@@ -65,5 +67,5 @@ def _shown(index: int, points: list[str], figures: list[int], shapes: list[tuple
             lines = [f"({line})" for line in lines]
         return f"{name}({','.join(lines)})" if lines else f"{name} EMPTY"
     parts = [n for n in range(index + 1, len(shapes)) if shapes[n][0] == index]
-    texts = [_shown(n, points, figures, shapes, named=kind == 7) for n in parts]
+    texts = [_shape_text(n, points, figures, shapes, named=kind == 7) for n in parts]
     return f"{name}({','.join(texts)})" if texts else f"{name} EMPTY"

@@ -40,7 +40,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
 
 def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
     """The number of rows of a part; None where its slots must be examined to count them."""
-    program, member = _of(compiled, part)
+    program, member = _program_and_member(compiled, part)
     if member.low == member.high and part.passes is not None and program.leaves_rows[member.table].all():
         return (part.passes[1] - part.passes[0]) * member.low
     if member.low == member.high and member.permanent:
@@ -50,14 +50,16 @@ def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
 
 def states(compiled: Compiled, part: SnapshotPart, turn: int) -> State:
     """The rows of a part, each as it was last changed."""
-    _, member = _of(compiled, part)
-    slot, cycle, tick = _earlier(compiled, part, turn) if part.passes else _now(compiled, part, turn)
+    _, member = _program_and_member(compiled, part)
+    slot, cycle, tick = (
+        _departed_entities(compiled, part, turn) if part.passes else _current_entities(compiled, part, turn)
+    )
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
     counts = compiled.ticks.row_count(member.table, slot, tick)
     return EntityRows(State(compiled.ticks, member.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=counts))
 
 
-def _of(compiled: Compiled, part: SnapshotPart) -> tuple[Program, Member]:
+def _program_and_member(compiled: Compiled, part: SnapshotPart) -> tuple[Program, Member]:
     program = compiled.plan.programs[compiled.plan.cohorts[part.cohort].program]
     return program, program.members[compiled.names[part.table]]
 
@@ -71,9 +73,9 @@ def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, In
     return slot, cycle, tick, compiled.ticks.life(cohort, slot, cycle, tick)
 
 
-def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
+def _current_entities(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
     """(slot, cycle, tick) of the entities that have rows in the current life of their slots."""
-    program, member = _of(compiled, part)
+    program, member = _program_and_member(compiled, part)
     number = compiled.plan.cohorts[part.cohort].program
     slot, cycle, tick, life = _visits(compiled, part, turn)
     if member.permanent:
@@ -88,10 +90,10 @@ def _lives(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:
     return np.maximum(_visits(compiled, part, turn)[3], 0)
 
 
-def _earlier(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
+def _departed_entities(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
     """(slot, cycle, tick) of entities whose life is over and whose rows remain; those of a slot are adjacent."""
     assert part.passes is not None
-    program, member = _of(compiled, part)
+    program, member = _program_and_member(compiled, part)
     number = compiled.plan.cohorts[part.cohort].program
     lives = _lives(compiled, part, turn)
     ends = np.cumsum(lives)

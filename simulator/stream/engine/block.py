@@ -261,12 +261,12 @@ class Stream(ABC):
                 most = self.snapshot_block_rows(turn, part) if rows else 1
                 for start in range(0, rows, most):
                     count = min(most, rows - start)
-                    yield from _known(waiting, closes=opens)
+                    yield from _with_marks(waiting, closes=opens)
                     waiting = [SnapshotBlock(turn, part, start, count, first, opens=opens)]
                     first, opens = first + count, False
             if opens:
                 waiting.append(SnapshotBlock(turn, part, 0, 0, first, opens=True))
-        yield from _known(waiting, closes=True, ends=True)
+        yield from _with_marks(waiting, closes=True, ends=True)
 
     @abstractmethod
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
@@ -314,7 +314,7 @@ class Stream(ABC):
             yield self.read_snapshot(block)
 
 
-def _known(waiting: Sequence[SnapshotBlock], *, closes: bool, ends: bool = False) -> Iterator[SnapshotBlock]:
+def _with_marks(waiting: Sequence[SnapshotBlock], *, closes: bool, ends: bool = False) -> Iterator[SnapshotBlock]:
     """Blocks of a snapshot with `closes` and `ends` set; only the first of `waiting` may have rows."""
     for block in waiting:
         yield replace(block, closes=closes, ends=ends) if block.rows and (closes or ends) else block

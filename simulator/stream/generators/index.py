@@ -39,7 +39,7 @@ def neighbours(state: State, history: History, salt: np.uint64) -> tuple[Ints, B
 
 
 # Below this size, numbers other than the two neighbours' are drawn exactly evenly.
-FEW: Final = 1 << 16
+EXACT_BELOW: Final = 1 << 16
 
 
 class Index:
@@ -64,7 +64,7 @@ class Index:
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
                 other_numbers = below(odd_draws, self.size - 1)
-                if self.size < FEW:
+                if self.size < EXACT_BELOW:
                     other_numbers = np.where(differ, below(odd_draws, self.size - 2), other_numbers)
                 else:  # nearly even, and faster
                     other_numbers -= differ & (other_numbers == self.size - 2)
@@ -85,22 +85,22 @@ class WeightedIndex:
     def __call__(self, state: State) -> Ints:
         last = len(self.ends) - 1
         if last == 1:
-            first = self._at(unit(mix(state.identity + self.salt)))
+            first = self._number_at(unit(mix(state.identity + self.salt)))
             return first ^ (state.changes(self.history) & 1)
         drawn = unit(draws(state, self.history, self.salt))
-        index = self._at(drawn)
+        index = self._number_at(drawn)
         if last > 1:
             odd, before, after = neighbours(state, self.history, self.salt)
             if len(odd):
                 odd_draws = drawn[odd]
-                a, b = self._at(unit(before)), self._at(unit(after))
+                a, b = self._number_at(unit(before)), self._number_at(unit(after))
                 low, high = np.minimum(a, b), np.maximum(a, b)
                 differ = low != high
                 # a point on the line of weights without the neighbours' numbers, then moved past each of these below it
                 point = odd_draws * (1 - self.weights[low] - differ * self.weights[high])
                 point += self.weights[low] * (point >= self.ends[low] - self.weights[low])
                 point += self.weights[high] * (differ & (point >= self.ends[high] - self.weights[high]))
-                other_numbers = self._at(point)
+                other_numbers = self._number_at(point)
                 # rounding at an end of an interval
                 wrong = np.flatnonzero((other_numbers == low) | (other_numbers == high))
                 while len(wrong):
@@ -109,7 +109,7 @@ class WeightedIndex:
                 index[odd] = other_numbers
         return index
 
-    def _at(self, points: npt.NDArray[np.float64]) -> Ints:
+    def _number_at(self, points: npt.NDArray[np.float64]) -> Ints:
         index: Ints = np.minimum(np.searchsorted(self.ends, points, side="right"), len(self.ends) - 1)
         return index
 

@@ -119,11 +119,11 @@ def _for_people(decoder: Decoder, message: Any) -> Iterator[Item]:
         if not isinstance(item, Change):
             yield item
             continue
-        before, after = (_shown(decoder, message, image) for image in (item.before, item.after))
+        before, after = (_printed_image(decoder, message, image) for image in (item.before, item.after))
         yield replace(item, before=before, after=after, lost=decoder.lost)
 
 
-def _shown(decoder: Decoder, message: Any, image: Image) -> Image:
+def _printed_image(decoder: Decoder, message: Any, image: Image) -> Image:
     return None if image is None else {name: decoder.shown(message, value) for name, value in image.items()}
 
 

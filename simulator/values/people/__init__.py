@@ -36,8 +36,8 @@ def people(language: str) -> People:
     facts = document(__file__, f"{language}.yaml")
     first, last = (facts[name].split() for name in ("first", "last"))
     return People(
-        tuple(map(_shown, first)),
-        tuple(map(_shown, last)),
+        tuple(map(_spelling, first)),
+        tuple(map(_spelling, last)),
         tuple(map(plain, first)),
         tuple(map(plain, last)),
         tuple(facts["cities"]),
@@ -47,7 +47,7 @@ def people(language: str) -> People:
     )
 
 
-def _shown(word: str) -> str:
+def _spelling(word: str) -> str:
     """The word as written: 王 for `王wang`."""
     return re.sub(r"(?<=[^\x00-\u024F])[a-z]+$", "", word)
 

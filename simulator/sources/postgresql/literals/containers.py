@@ -40,7 +40,7 @@ def array(text: str, element: Callable[[str], str], delimiter: str = ",") -> str
     shape = _shape(items, reader)
     if match and [int(high) - int(low) + 1 for low, high in lows] != shape:
         raise ValueError(f"{short(text)} has other bounds than elements")
-    return prefix + _shown(items, element, delimiter)
+    return prefix + _array_text(items, element, delimiter)
 
 
 class _Reader:
@@ -98,13 +98,13 @@ def _shape(items: list[Any], reader: _Reader) -> list[int]:
     return [len(items), *(shapes[0] if shapes else [])]
 
 
-def _shown(items: list[Any], element: Callable[[str], str], delimiter: str) -> str:
+def _array_text(items: list[Any], element: Callable[[str], str], delimiter: str) -> str:
     parts = []
     for item in items:
         if item is None:
             parts.append("NULL")
         elif isinstance(item, list):
-            parts.append(_shown(item, element, delimiter))
+            parts.append(_array_text(item, element, delimiter))
         else:
             parts.append(_quoted(element(item), delimiter))
     return "{" + delimiter.join(parts) + "}"

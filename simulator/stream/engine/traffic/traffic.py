@@ -73,7 +73,7 @@ class Traffic:
         cohort, nth = self._deals.visits(turns)
         if compiled():
             return cohort, *self._tables.visits(cohort, nth)
-        rounds, cards, start, base = self._of(cohort)
+        rounds, cards, start, base = self._circle_facts(cohort)
         dealing, position = np.divmod(nth, rounds.groups)
         number, card = np.divmod(dealing, cards)
         group = position + self._turned(cohort, card, rounds.groups)
@@ -88,7 +88,7 @@ class Traffic:
         """The turn at which a slot reaches a place (negative: before turn 0)."""
         if compiled():
             return self._deals.turns(cohort, self._tables.nth(cohort, slot, place))
-        rounds, cards, start, base = self._of(cohort)
+        rounds, cards, start, base = self._circle_facts(cohort)
         slot, group = np.divmod(slot - base, rounds.groups)
         number, rank = rounds.decks_of(slot, place - self._origin(cohort, slot, group, rounds))
         first = (
@@ -103,7 +103,7 @@ class Traffic:
         """The place of each slot's first visit of the stream."""
         if compiled():
             return self._tables.phases(cohort, slot)
-        rounds, _, _, base = self._of(cohort)
+        rounds, _, _, base = self._circle_facts(cohort)
         slot, group = np.divmod(slot - base, rounds.groups)
         return rounds.ahead(slot, 0) + self._origin(cohort, slot, group, rounds)
 
@@ -113,7 +113,7 @@ class Traffic:
         cohorts = np.full(len(slots), cohort, dtype=np.int64)
         if compiled():
             return self._tables.places(cohorts, slots, nth)
-        rounds, cards, start, _ = self._of(np.array([cohort], dtype=np.int64))
+        rounds, cards, start, _ = self._circle_facts(np.array([cohort], dtype=np.int64))
         slot, group = np.divmod(slots - self.cohorts[cohort].base, rounds.groups)
         dealing, position = np.divmod(nth, rounds.groups)
         number, card = np.divmod(dealing, cards)
@@ -175,7 +175,7 @@ class Traffic:
 
     # ---------------------------------------------------------------------------------------------------------- draws
 
-    def _of(self, cohort: Ints) -> tuple[Rounds, Ints, Ints, Ints]:
+    def _circle_facts(self, cohort: Ints) -> tuple[Rounds, Ints, Ints, Ints]:
         """(circle, cards of its deck, offset of the deck, first slot) of each cohort."""
         if self.single:
             return Rounds(*self._rounds), self._cards, self._start, self._base

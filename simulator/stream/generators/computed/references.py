@@ -90,7 +90,7 @@ class References(Draws):
         rows, missing = self._drawn(drawn, state)
         if self.other is None:
             return rows, missing
-        excluded_rows, without_exclusion = self._taken(state)
+        excluded_rows, without_exclusion = self._excluded(state)
         for _ in range(TRIES):
             same = np.flatnonzero((rows.identity == excluded_rows.identity) & ~without_exclusion & ~missing)
             if not len(same):
@@ -109,7 +109,7 @@ class References(Draws):
             missing[permanent] = False
         return rows, missing
 
-    def _taken(self, state: State) -> tuple[State, Mask]:
+    def _excluded(self, state: State) -> tuple[State, Mask]:
         """The rows that each reference must differ from, and a mask of references without such a row."""
         assert self.other is not None
         current = state.at(self.own, state.written(self.history), state.row)
