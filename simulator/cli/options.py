@@ -168,7 +168,7 @@ seed_option = click.option(
 snapshot_option = click.option(
     "--snapshot/--no-snapshot",
     default=None,
-    help="Begin with the rows that exist before the first turn; default: what the scenario says.",
+    help="Begin with the rows that exist before the first turn; default: as the scenario says.",
 )
 start_option = click.option(
     "--start-at", type=WholeNumber(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
@@ -186,8 +186,10 @@ partitions_option = click.option(
 )  # fmt: skip
 broker_option = click.option(
     "--broker", default="kafka", metavar="KIND", show_default=True, shell_complete=complete_broker,
-    help="Write topics, keys and tags as for this kind of broker (kafka, rocketmq, rabbitmq, or a plug-in's), where "
-    "messages go to no broker.",
+    help=(
+        "Write topics, keys and tags as for this kind of broker (kafka, rocketmq, rabbitmq, or a "
+        "plug-in's) if messages do not go to a broker."
+    ),
 )  # fmt: skip
 undocumented_option = click.option(
     "--allow-undocumented",
@@ -212,7 +214,7 @@ start_time_option = click.option(
 )  # fmt: skip
 faults_option = click.option(
     "--faults", metavar="FAULT[=RATE],…",
-    help="Make things go wrong: redelivery, poison=0.001, … (`cdcsim faults` lists them), or none; default: what the "
+    help="Inject faults: redelivery, poison=0.001, … (`cdcsim faults` lists them), or none; default: what the "
     "scenario says.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

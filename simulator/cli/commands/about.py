@@ -14,7 +14,7 @@ from simulator.errors import UsageError
 @json_option
 @click.option("--schema", is_flag=True, help="Print the Avro schema of the FORMAT's values.")
 def formats(format: str | None, as_json: bool, schema: bool) -> None:
-    """List the message formats, a line each; with a FORMAT: its sources, brokers, kinds of events and options."""
+    """List the message formats, one per line; with a FORMAT: its sources, brokers, kinds of events and options."""
     from simulator.cli import listings
     from simulator.formats import find, listing
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 @click.option("--source", metavar="ID[-VERSION]", help="The source system; default: the format's own.")
 @without_verdict
 def decode(origin: str, format: str, count: int | None, source: str | None) -> int:
-    """Print messages of files, a topic or standard input for people, also those of the real product: what each says,
-    and its value indented; Avro is decoded. Messages that are none of the format are shown as they are; the exit status
-    is then 2, after all others are printed.
+    """Print messages from files, a topic or standard input for people, also those of the real product: a summary of
+    each, and its value indented; Avro is decoded. Messages of another format are printed unchanged; the exit status is
+    then 2.
 
     \b
     cdcsim decode messages.jsonl -f canal-json

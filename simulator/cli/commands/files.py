@@ -53,18 +53,22 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "-f", "--format", metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
-    help="Write what a consumer of this format can know: no tables, columns and digits that it does not send; default: "
-    "the rows of the tables.",
+    help=(
+        "Write what a consumer of this format can know, without the tables, columns and digits that it "
+        "does not send; default: complete rows."
+    ),
 )  # fmt: skip
 @click.option(
     "--ledger", is_flag=True,
-    help="Also write a ledger per table: of each key its number of changes, the last one, and a digest of the row; "
-    "with -f, one of the messages, too: of each topic and partition their number and a digest.",
+    help=(
+        "Also write a ledger per table: for each key the number of changes, the last one, and a digest of "
+        "the row; with -f, also one of messages: for each topic and partition their number and a digest."
+    ),
 )  # fmt: skip
 @route_option
 @click.option(
     "--partitions", type=WholeNumber(1, MOST_PARTITIONS), metavar="N",
-    help="The ledger of messages: route each topic to N partitions; default: 1.",
+    help="For the ledger of messages, route each topic to N partitions; default: 1.",
 )  # fmt: skip
 @snapshot_option
 @source_option
@@ -204,7 +208,7 @@ def pack(subject: Subject, span: Span, file: Path, partitions: int) -> None:
 )
 @click.option("--from", "start", metavar="FILE:OFFSET", help="Read the binlog of the server URL from here.")
 @click.option("--until", metavar="FILE:OFFSET", help="Read the binlog up to here; default: its end.")
-@click.option("--databases", default="", metavar="A,B", help="Read of the binlog these databases alone; default: all.")
+@click.option("--databases", default="", metavar="A,B", help="Read only these databases from the binlog; default: all.")
 @source_option
 @set_option
 @force_option

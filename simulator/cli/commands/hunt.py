@@ -35,11 +35,11 @@ SCENARIOS = ("orders", "tour", "boundary", "hostile")
 @click.option("--seed", type=WholeNumber(0, 2**63 - 1), default=0, metavar="N", help="Propose other cases; default: 0.")
 @click.option(
     "--minutes", type=click.FloatRange(0, min_open=True), default=2.0, metavar="N", show_default=True,
-    help="Search for this long; half of it more makes what fails smaller.",
+    help="Search for this long; making a failing case smaller takes up to half as long again.",
 )  # fmt: skip
 @click.option("--rounds", type=WholeNumber(1, 10**9), metavar="N", help="Try at most this many cases.")
 @click.option(
-    "--jobs", type=WholeNumber(1, MOST_WORKERS), metavar="N", help="Run this many cases at once; default: one a core."
+    "--jobs", type=WholeNumber(1, MOST_WORKERS), metavar="N", help="Run this many cases at once; default: one per core."
 )
 @click.option(
     "--timeout", "seconds", type=click.FloatRange(0, min_open=True), default=60.0, metavar="SECONDS",
@@ -47,7 +47,7 @@ SCENARIOS = ("orders", "tour", "boundary", "hostile")
 )  # fmt: skip
 @click.option(
     "--faults", multiple=True, metavar="FAULT=VALUE,…|none",
-    help="Let this go wrong in every other case, as run --faults does; give it once for each alternative; default: "
+    help="Inject these faults in every other case, as run --faults does; give it once for each alternative; default: "
     "redelivery, duplicates, and partitions ahead of each other.",
 )  # fmt: skip
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, with topic, partition and key.")
@@ -58,7 +58,7 @@ SCENARIOS = ("orders", "tour", "boundary", "hostile")
 )  # fmt: skip
 @click.option(
     "--table", default="{tables}", metavar="FOLDER|URL", show_default=True,
-    help="Where the consumer leaves its tables: a folder of .parquet, .csv or .jsonl files, or sqlite:{tables}/out.db.",
+    help="The consumer's tables: a folder of .parquet, .csv or .jsonl files, or sqlite:{tables}/out.db.",
 )  # fmt: skip
 @click.option(
     "--tolerate", "tolerances", multiple=True, metavar="COLUMN=FORM",
@@ -66,11 +66,11 @@ SCENARIOS = ("orders", "tour", "boundary", "hostile")
 )  # fmt: skip
 @click.option(
     "--to", "folder", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
-    help="Write what was found here: a case as YAML, and a test for pytest that replays it.",
+    help="Write a failing case to this folder: as YAML, with a test for pytest that replays it.",
 )  # fmt: skip
 @click.option(
     "--replay", "case_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-    help="Run one case that a hunt wrote, instead of a search.",
+    help="Replay a case that a hunt wrote, instead of searching.",
 )  # fmt: skip
 @click.argument("command", nargs=-1, metavar="[-- COMMAND…]")
 def hunt(
@@ -95,7 +95,7 @@ def hunt(
     """Search for a history that breaks a consumer, and make it small; exit status 1 if one is found.
 
     COMMAND is the consumer. It reads the messages of a case on stdin, or from the file {messages}, and leaves its
-    tables in the folder {tables}; it begins with nothing each time.
+    tables in the folder {tables}; it must start empty for each case.
 
     \b
     cdcsim hunt -s orders -f canal-json -- python consumer.py {messages} {tables}

@@ -157,20 +157,20 @@ def explain(subject: Subject, span: Span, rate: str | None, to: str, as_json: bo
 )  # fmt: skip
 @click.option(
     "--base", metavar="FORMAT", shell_complete=complete_format,
-    help="Mark what differs from this format; default: the first.",
+    help="Mark differences from this format; default: the first.",
 )  # fmt: skip
 @click.option(
     "--source", "sources", multiple=True, metavar="ID[-VERSION]", shell_complete=complete_source,
-    help="Simulate this source system; a page can have several. Default: the scenario's, of a page all.",
+    help="Simulate this source system; give it once for each in a page. Default: the scenario's; in a page: all.",
 )  # fmt: skip
 @click.option(
     "--kind", "kinds", multiple=True, type=click.Choice(["read", "insert", "update", "delete", "ddl", "heartbeat"]),
     help="Compare events of this kind; give it once for each. Default: all.",
 )  # fmt: skip
-@click.option("--all", "everything", is_flag=True, help="Show all messages of all formats, not the summary of them.")
+@click.option("--all", "everything", is_flag=True, help="Show all messages of all formats instead of the summary.")
 @click.option(
     "--redelivered", is_flag=True,
-    help="Show each message also as it comes again after a crash of the product, with what is renewed in it marked.",
+    help="Also show each message as the product sends it again after a crash; renewed members are marked.",
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
@@ -265,14 +265,14 @@ def compare(
 @click.argument("scenario", default="compare", shell_complete=complete_scenario)
 @click.option(
     "--port", type=WholeNumber(0, 65535), default=0, metavar="PORT",
-    help="Listen on this port of 127.0.0.1; default: one that is free.",
+    help="Listen on this port of 127.0.0.1; default: a free one.",
 )  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Print the address of the page only.")
 def explore(scenario: str, port: int, no_browser: bool) -> int:
     """Edit a small scenario in the browser and see its messages change, until Ctrl-C.
 
-    SCENARIO (default: compare) is what the editor begins with; nothing is written to its file. The page's Share gives
-    an address with the scenario in it, which is opened like a file.
+    The editor begins with SCENARIO (default: compare) and does not change its file. The page's Share button makes an
+    address that contains the scenario; open it like a file.
 
     \b
     cdcsim explore

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--resume", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Keep the position in a file; if it is there, go on from it.",
+    help="Keep the position in a file; continue from it if the file exists.",
 )  # fmt: skip
 @click.option("--metrics", metavar="HOST:PORT", help="Serve the run's counters to Prometheus while it lasts.")
 @click.option(
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 @click.option(
     "--master", metavar="URL", help="Use this Spark master, or sc://HOST; default: spark-submit's, else local[*]."
 )
-@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Set Spark's setting, such as spark.driver.memory=4g.")
+@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark setting, such as spark.driver.memory=4g.")
 @click.option(
     "--tasks", type=WholeNumber(1, MOST_TASKS), metavar="N",
     help="Divide the run among N Spark tasks; default: by its size and the cores.",

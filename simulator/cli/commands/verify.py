@@ -63,11 +63,11 @@ class Following:
 @job_options
 @click.option(
     "--record", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-    help="Take begin, end, seed, route and snapshot from what the run's --record wrote.",
+    help="Take first turn, end, seed, route and snapshot from the file that the run's --record wrote.",
 )  # fmt: skip
 @click.option(
     "--at-least-once", is_flag=True,
-    help="Allow stretches that come again in the old order up to where the stream goes on, as after a restart.",
+    help="Allow messages that are repeated in order up to the point where the stream continues, as after a restart.",
 )  # fmt: skip
 @click.option(
     "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N",
@@ -102,8 +102,10 @@ class Following:
 )  # fmt: skip
 @click.option(
     "--reached", metavar="turn:COLUMN|time:COLUMN",
-    help="With --follow: a column of the tables that says what is applied, the turn or the commit time of changes; "
-    "default: the newest change that is visible.",
+    help=(
+        "With --follow: a column with the turn or the commit time that the consumer has applied; default: "
+        "the newest visible change."
+    ),
 )  # fmt: skip
 @click.option(
     "--quiet", "quiet", metavar="TIME", help="With --follow: end when the tables are unchanged this long; default: 30s."
@@ -126,7 +128,7 @@ def verify(
     presets: tuple[str, ...],
 ) -> int:
     """Compare messages that were read back, or a consumer's tables, with those of the run; exit status 1 if anything is
-    wrong, 2 if there can be no verdict.
+    wrong, 2 if no verdict is possible.
 
     \b
     cdcsim run orders -f canal-json --limit 100k --to file:out?partitions=6 --record run.json
