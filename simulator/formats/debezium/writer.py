@@ -12,7 +12,6 @@ from simulator.batch import ChangeBatch, PackedBatch
 from simulator.delivery.routing import Address, Destination
 from simulator.formats.debezium import schema_changes, transactions
 from simulator.formats.debezium.connectors.connector import DdlConnector
-from simulator.formats.debezium.connectors.postgresql import messages
 from simulator.formats.debezium.envelope import TRANSACTION, Envelopes
 from simulator.formats.debezium.images import NO_GAPS, Gaps, gaps, placeholder
 from simulator.formats.debezium.keys import JsonKeys
@@ -50,7 +49,8 @@ class JsonWriter:
         cells = connector.cells(snapshot=False)
         self._marks = Encoder(transactions.fields(connector), cells, JACKSON_BYTES)
         self._truncate = Encoder(payload, cells, JACKSON_BYTES)
-        self._messages = Encoder(messages.fields(envelopes.source()), cells, JACKSON_BYTES)
+        logged = () if connector.log_messages is None else connector.log_messages.fields(envelopes.source())
+        self._messages = Encoder(logged, cells, JACKSON_BYTES)
         changes = schema_changes.fields(connector, envelopes.source()) if isinstance(connector, DdlConnector) else ()
         self._changes = Encoder(changes, cells, JACKSON_BYTES)
 
@@ -151,7 +151,8 @@ class JsonWriter:
 
     def _logged(self, event: LoggedStatement) -> Iterator[WrittenEvent]:
         """A message that a session put into the log; without other changes, between the marks of its transaction."""
-        envelopes = self.envelopes
+        envelopes, messages = self.envelopes, self.envelopes.connector.log_messages
+        assert messages is not None
         marked = envelopes.options.transactions and messages.in_transaction(event)
         alone = marked and messages.is_only_entry(event)
         if alone:
@@ -160,10 +161,10 @@ class JsonWriter:
         if marked:
             value = self._in_transaction(value, event, messages.place(event))
         schema = messages.value_schema(envelopes.source_schema(), TRANSACTION)
-        key = self.keys.event_key(messages.KEY, f'{{"prefix":{quote(event.table, JACKSON_BYTES)}}}')
+        key = self.keys.event_key(messages.key, f'{{"prefix":{quote(event.table, JACKSON_BYTES)}}}')
         yield WrittenEvent(Address(envelopes.names.messages, (None,)), self.event_value(schema, value), {"key": key})
         if alone:
-            yield self._mark(event, "END", [messages.COLLECTION])
+            yield self._mark(event, "END", [messages.collection])
 
     def _transaction(self, event: Event) -> str:
         """The id of the transaction that a statement is."""

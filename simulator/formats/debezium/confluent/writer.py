@@ -80,15 +80,24 @@ class AvroKeys(JsonKeys):
         return self.frames.datum(schema, payload)
 
 
-class AvroWriter(JsonWriter):
+class AvroValues:
+    """Values of marks and of single events, the same in both writers."""
+
+    parts: Parts
+
+    def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
+        return self.parts.marks(packed)
+
+    def event_value(self, schema: Schema, text: str) -> bytes:
+        return self.parts.frames.datum(schema, text)
+
+
+class AvroWriter(AvroValues, JsonWriter):
     """Envelopes in Avro."""
 
     def __init__(self, envelopes: Envelopes, keys: JsonKeys, frames: Frames) -> None:
         super().__init__(envelopes, keys, schemas=False)
         self.parts = Parts(envelopes, frames)
-
-    def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
-        return self.parts.marks(packed)
 
     def value_schema(self, table: Table) -> Schema:
         return self.envelopes.schema(table)
@@ -98,20 +107,14 @@ class AvroWriter(JsonWriter):
         schema, prefix = self.parts.frames.of("value", batch.table, lambda: self.value_schema(batch.table))
         return [prefix, *self.parts.encoder(batch).pieces(packed, schema)]
 
-    def event_value(self, schema: Schema, text: str) -> bytes:
-        return self.parts.frames.datum(schema, text)
 
-
-class AvroUnwrappedWriter(UnwrappedWriter):
+class AvroUnwrappedWriter(AvroValues, UnwrappedWriter):
     """Rows alone in Avro."""
 
     def __init__(self, envelopes: Envelopes, keys: JsonKeys, options: Unwrap, frames: Frames) -> None:
         super().__init__(envelopes, keys, options, schemas=False)
         self.parts = Parts(envelopes, frames)
         self._added_members = AvroEncoder(self.members, _typed(envelopes, snapshot=False))
-
-    def mark_pieces(self, packed: PackedBatch) -> list[Piece]:
-        return self.parts.marks(packed)
 
     def null_pieces(self, packed: PackedBatch) -> None:
         return None
@@ -126,12 +129,9 @@ class AvroUnwrappedWriter(UnwrappedWriter):
             pieces += self._added_members.pieces(packed, added)
         return pieces
 
-    def event_value(self, schema: Schema, text: str) -> bytes:
-        return self.parts.frames.datum(schema, text)
-
 
 class Parts:
-    """Base of both writers: encoders by the gaps of a batch's images, and marks of transactions."""
+    """Shared parts of both writers: encoders by the gaps of a batch's images, and marks of transactions."""
 
     def __init__(self, envelopes: Envelopes, frames: Frames) -> None:
         self.envelopes, self.frames = envelopes, frames

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -18,10 +18,10 @@ from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values.cells import Converted
 from simulator.formats.members import per_entry
 from simulator.formats.redelivery import DEBEZIUM
-from simulator.model import Column, SchemaChange, SchemaChangeKind, Table, TableId
+from simulator.model import Column, LoggedStatement, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.log import Entries
 from simulator.sources.source import Source
-from simulator.wire.fields import Cells, Field, PerChange
+from simulator.wire.fields import Cells, Field, Members, PerChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,22 @@ class SnapshotOpened(SchemaChange):
     created: tuple[tuple[Table, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LogMessages:
+    """Messages that sessions write to a source's log: their schemas and fields, and their places in transactions.
+
+    `collection` names them in counts of transactions; `place` counts the changes of a transaction from 1.
+    """
+
+    key: Schema
+    collection: str
+    fields: Callable[[Members], tuple[Field, ...]]
+    value_schema: Callable[[Schema, Schema], Schema]
+    in_transaction: Callable[[LoggedStatement], bool]
+    is_only_entry: Callable[[LoggedStatement], bool]
+    place: Callable[[LoggedStatement], int]
+
+
 class Connector(ABC):
     """A connector for a source, set up with these options.
 
@@ -64,6 +80,7 @@ class Connector(ABC):
     * `java_class`: its class, where a source has several connectors.
     * `parts`: the parts of a table's name in topics; `collection` in counts of transactions.
     * `truncates_in_transaction`: a TRUNCATE is a change of a transaction.
+    * `log_messages`: the messages that sessions write to its source's log; None: it has none.
     * `tells_other_key`: headers of a changed key have the other key.
     * `redelivery`: where it starts again after its process ended.
     * `row_images`: settings of the source with which its log lacks columns, those with which it works; None: all.
@@ -76,6 +93,7 @@ class Connector(ABC):
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
+    log_messages: ClassVar[LogMessages | None] = None
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source

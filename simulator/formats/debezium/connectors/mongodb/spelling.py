@@ -87,17 +87,17 @@ class ExtendedJson(Shell):
                 ms = pc.divide(array.view(pa.int64()), pa.scalar(1000, pa.int64()))
                 return join([self.escaped('{"$date": '), ms.cast(pa.string()), "}"], count)
             case "date":
-                return self._each(array.view(pa.int64()), lambda us: self.plain(bson.Date(us // 1000)))
+                return self._one_by_one(array.view(pa.int64()), lambda us: self.plain(bson.Date(us // 1000)))
             case "timestamp":
-                return self._each(array, lambda at: self.plain(bson.Timestamp(at >> 32, at & 0xFFFFFFFF)))
-        return self._each(array, lambda text: self.plain(bson.stored_tree(text)))
+                return self._one_by_one(array, lambda at: self.plain(bson.Timestamp(at >> 32, at & 0xFFFFFFFF)))
+        return self._one_by_one(array, lambda text: self.plain(bson.stored_tree(text)))
 
     def _wrapped(self, name: str, text: pa.Array) -> pa.Array:
         return join([self.escaped(f'{{"{name}": "'), text, self.escaped('"}')], len(text))
 
     def _doubles(self, array: pa.Array) -> pa.Array:
         if not self.strict and not np.isfinite(np.asarray(array.fill_null(0.0))).all():
-            return self._each(array, self.plain)
+            return self._one_by_one(array, self.plain)
         return pc.replace_substring_regex(java.double_text(array), r"E(\d)", r"E+\1")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from simulator import order
 from simulator.batch import ChangeBatch, Ints, TableCounts
 from simulator.delivery.steps import Changes
+from simulator.formats.debezium.connectors.connector import LogMessages
 from simulator.formats.debezium.schema import BYTES, INT64, STRING, Schema, optional, struct
 from simulator.formats.debezium.values.cells import base64_of
 from simulator.model import BEGIN, COMMIT, LoggedStatement, LogPositions, TableId
@@ -70,6 +71,9 @@ def is_only_entry(event: LoggedStatement) -> bool:
 def place(event: LoggedStatement) -> int:
     """The place among the changes of its transaction, from 1: all entries before it are changes."""
     return event.order.ordinal // order.STEP + 1
+
+
+MESSAGES: Final = LogMessages(KEY, COLLECTION, fields, value_schema, in_transaction, is_only_entry, place)
 
 
 def counted_messages(changes: Changes) -> Changes:
