@@ -265,7 +265,7 @@ class Simulation:
         return mask
 
     def _sent(self, turn: int) -> dict[TableId, set[Key]]:
-        """The keys of the rows that changes before a turn left behind, under the last names of their tables."""
+        """Keys of the rows that exist after the changes before a turn, by the last name of their table."""
         keys: dict[TableId, set[Key]] = {}
         items: list[RowChange | SchemaChange] = [*self.changes]
         items += [event for block in self._blocks for event in block.events if isinstance(event, SchemaChange)]

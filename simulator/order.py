@@ -39,7 +39,7 @@ MOST_TABLES: Final = 1 << 20
 
 
 def heartbeats(numbers: Ints) -> Ints:
-    """The ordinals of heartbeats before turns of a generated stream, by their numbers in these."""
+    """Ordinals of heartbeats before a turn of a generated stream, by their index among these heartbeats."""
     return numbers - 2 * BEFORE_ROWS
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from simulator.library import Simulation
     from simulator.model import Message, RowChange
 
-# A broker of yours instead of the one in the test process: `CDCSIM_KAFKA=localhost:9092 pytest`.
+# Environment variable that names a broker to use instead of the one in the test process: `CDCSIM_KAFKA=localhost:9092
+# pytest`.
 BROKER_VARIABLE: Final = "CDCSIM_KAFKA"
 # Bytes of keys and values that certainly fit into a partition of the broker in the test process.
 MOCK_BYTES: Final = 2_000_000

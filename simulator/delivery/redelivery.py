@@ -43,7 +43,7 @@ class Redelivery:
     rewrites: bool = True
 
 
-# Rule of a format without known rule.
+# Rule of formats without a known one.
 AT_LEAST_ONCE: Final = Redelivery("transaction", "", 1000, "decided")
 
 

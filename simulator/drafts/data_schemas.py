@@ -263,7 +263,7 @@ def _json_members(schema: Mapping[str, Any], data: Any) -> list[Member]:
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:
-    """The words of `type`; of a schema without one those of its values."""
+    """Type names of a schema: those of `type`, else those of its values."""
     kinds = schema.get("type")
     if kinds is None:
         values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])

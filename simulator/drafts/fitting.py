@@ -26,7 +26,7 @@ _PERSON: Final = ("email", "city")
 
 @dataclass
 class Fitting:
-    """Answers of one source's checks; each is kept. `portable`: columns have portable types."""
+    """Cached checks of values against a source's types. `portable`: columns have portable types."""
 
     source: Source
     portable: bool = False

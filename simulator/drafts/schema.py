@@ -79,7 +79,7 @@ _SPEAKS: Final = {
 # Of errors of the engine.
 SYNTAX_ERROR: Final = 1064
 NO_DATABASE: Final = 1049
-# A database, table or index is there already, or is not there to be dropped.
+# Errors for a database, table or index that exists already, or that a DROP does not find.
 HARMLESS: Final = (1007, 1008, NO_DATABASE, 1051, 1091)
 
 

@@ -45,10 +45,11 @@ def per_entry(of: Callable[[Entries], Ints | pa.Array]) -> PerChange:
 
 
 def query_texts(batch: ChangeBatch, longest: int = 0) -> pa.Array:
-    """The statement of each change as JSON, null where it is unknown (`simulator.delivery.steps.queries`). `longest`
-    cuts it to so many UTF-16 units; 0: nothing is cut."""
+    """The statement of each change as JSON, null where it is unknown (`simulator.delivery.steps.queries`). `longest`:
+    maximum UTF-16 units; 0: no limit.
+    """
     queries = batch.envelope.query
-    if queries is None:  # changes that no step has seen
+    if queries is None:  # no step has set the texts of statements
         return repeat("null", len(batch))
 
     def cut(text: str) -> str:
@@ -80,7 +81,7 @@ def per_column(of: Callable[[Column], Any], order: Order = table_order, member: 
 
 def whole_seconds(milliseconds: Any) -> Any:
     """A time cut to whole seconds, in milliseconds."""
-    return milliseconds // 1000 * 1000  # NumPy divides by a constant sooner than it takes the rest
+    return milliseconds // 1000 * 1000  # NumPy's division by a constant is faster than its remainder
 
 
 # The names of a row's table, and its times in milliseconds: the commit at the source, and the product's write.

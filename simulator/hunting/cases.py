@@ -14,7 +14,7 @@ from simulator.run.scenario import load
 from simulator.sql import is_script
 from simulator.values.draw import below, bits, key
 
-# The first turns of later cases lie below this one: a stream is read from any turn.
+# Maximum first turn of later cases: a stream can be read from any turn.
 FAR: Final = 1_000_000
 # Tables with more rows are made smaller, so that changes meet.
 MANY_ROWS: Final = 200

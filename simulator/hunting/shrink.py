@@ -132,10 +132,12 @@ def _paths(data: Any, depth: int, above: Path = ()) -> Iterator[Path]:
             yield from _paths(value, depth - 1, (*above, name))
 
 
-def _rebuilt(data: Any, gone: Set[Path], above: Path = ()) -> Any:
+def _rebuilt(data: Any, removed: Set[Path], above: Path = ()) -> Any:
     """The data without some paths."""
     entries = {
-        name: _rebuilt(value, gone, (*above, name)) for name, value in _entries(data) if (*above, name) not in gone
+        name: _rebuilt(value, removed, (*above, name))
+        for name, value in _entries(data)
+        if (*above, name) not in removed
     }
     return entries if isinstance(data, Mapping) else list(entries.values()) if isinstance(data, list) else data
 

@@ -74,7 +74,7 @@ def _compared(
 
 
 def _opened(place: str, table: ExpectedTable) -> Consumed:
-    """The consumer's table; one that is not there, or an empty file, has no rows."""
+    """The consumer's table; a missing table or an empty file has no rows."""
     if place.partition(":")[0] in DATABASES:
         return open_table(place, table.id.name)
     for name in (str(table.id), table.id.name):
@@ -95,7 +95,7 @@ def _failure(verdict: TableVerdict) -> Failure:
 
 
 def words_of(case: Case, failure: Failure) -> str:
-    """The sentence about a case: its changes, and what the consumer made of them."""
+    """Sentence about a failing case: its changes, and the consumer's wrong result."""
     history = history_of(case)
     orders = sorted(
         (turn, ordinal, batch.kind.name.lower())

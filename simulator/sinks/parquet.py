@@ -25,7 +25,7 @@ from simulator.sinks.target import Transport
 
 # Columns of few values. The others would fill a dictionary in vain.
 REPEATED: Final = ["tag", "kind", "changes"]
-# Readers skip row groups by these.
+# Columns with statistics, by which readers skip row groups.
 STATISTICS: Final = [*REPEATED, "timestamp", "position.phase", "position.turn", "position.ordinal"]
 
 

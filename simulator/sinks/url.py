@@ -154,7 +154,7 @@ def environment(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line of a file: where a secret may stand."""
+    """The first line of a file that holds a secret."""
     try:
         return Path(text).read_text("utf-8").splitlines()[0]
     except (OSError, UnicodeDecodeError, IndexError):

@@ -131,7 +131,7 @@ def run(subject: Subject, span: Span, sending: Sending, about: About, engine: En
 
 @contextmanager
 def _watched(run: Run, *, quiet: bool) -> Iterator[None]:
-    """While a run lasts: signals end it in order, the second one at once, and what it waits for is told."""
+    """Handles signals during a run (the first ends it in order, the second at once) and reports waits on stderr."""
     from simulator.cli import progress
 
     if run.sink.notice is not None and not quiet:

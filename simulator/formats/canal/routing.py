@@ -37,8 +37,9 @@ class RuleTopics(Topics):
 
 @dataclass(frozen=True)
 class ByRules:
-    """`canal.mq.partitionHash`: the first rule that matches a table says how its rows are spread; rows of others go to
-    partition 0."""
+    """Policy by `canal.mq.partitionHash`: the first rule that matches a table decides; rows of other tables go to
+    partition 0.
+    """
 
     rules: tuple[TableRule, ...]
     by_columns: ByXor
@@ -58,7 +59,7 @@ class ByRules:
 
 
 class FiledStatements(Statements):
-    """Statements and texts of the log are filed under the names that Canal reads in them."""
+    """Routing of statements and logged texts by the names that Canal reads in them."""
 
     def names(self, event: Event, database: str) -> TableId:
         database, schema, name = filed_under(event)

@@ -32,7 +32,7 @@ WORDS: Final = {
 }
 
 
-# EventType of texts in the log that are no DDL: LogEventConvert.parseQueryEvent and the like. Others are a QUERY.
+# EventType of logged texts other than DDL: LogEventConvert.parseQueryEvent and the like. Others are a QUERY.
 STATEMENT_WORDS: Final = {
     StatementKind.INSERT: "INSERT",
     StatementKind.UPDATE: "UPDATE",
@@ -49,9 +49,9 @@ _DATABASE_NAME: Final = re.compile(
     r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
 )
 _COMMENT_BEFORE_NAME: Final = re.compile(r"\bcreate\s+(?:database|schema)\s*/\*!", re.IGNORECASE)
-# A statement that stands in version comments as a whole is none to Canal.
+# A statement that is entirely in version comments, which Canal ignores.
 _IN_COMMENT: Final = re.compile(r"\s*(?:/\*!(?:(?!\*/).)*\*/\s*)+", re.DOTALL)
-# An ALTER VIEW whose definer's host is not % is not understood.
+# An ALTER VIEW whose definer's host is not %, which Canal does not parse.
 _OTHER_DEFINER: Final = re.compile(r"^\s*ALTER\b[^(]*?\bDEFINER\s*=\s*`[^`]*`@`(?!%`)", re.IGNORECASE)
 _UNREAD_BODY: Final = re.compile(
     r"\s*CREATE\b(?:(?!\bBEGIN\b).)*\b(?:TRIGGER|PROCEDURE|FUNCTION|EVENT)\b.*\b(?:RE)?SIGNAL\b",

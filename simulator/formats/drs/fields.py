@@ -130,7 +130,7 @@ def mysql_fields(system: TableSystem, options: MapOptions, format: str) -> tuple
     after, before = images(system, options)
 
     def ddl_table(event: SchemaChange) -> str:
-        """$tablename$ of topics is empty for DDL, so the member is, too."""
+        """The member `table` of a statement: empty, as is $tablename$ of topics for DDL."""
         table = table_of(event)
         return table.id.name if table and options.ddl_table == "name" else ""
 

@@ -86,7 +86,7 @@ def date_time(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Arr
 
 
 def timestamp(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
-    """Timestamps that keep no time zone, in the configured one; on the calendar's first and last day in UTC."""
+    """Timestamps without time zone in the configured one; on the first and last day of the calendar in UTC."""
     zone, padded = options.timestamp_zone, options.frac == "pad"
     if not pa.types.is_string(decoded_type(array)):
         return at_zone(array, type, zone, padded=padded)

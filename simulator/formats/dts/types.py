@@ -31,9 +31,9 @@ ANY_OTHER: Final = "*"
 class DtsType:
     """A type's number and value record. A number of 0: each database numbers the type itself.
 
-    `detail` is what else the record says: of Integer the bytes of the type (0: of as many bits as the column has), of
-    DateTime and TimestampWithTimeZone the members that the type has (Y M D h m s, f for the fraction), of objects and
-    geometries their `type`.
+    `detail` is further content of the record: of Integer the bytes of the type (0: of as many bits as the column has),
+    of DateTime and TimestampWithTimeZone the members that the type has (Y M D h m s, f for the fraction), of objects
+    and geometries their `type`.
     """
 
     number: int

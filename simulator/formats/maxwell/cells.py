@@ -34,7 +34,7 @@ from simulator.text.json_style import JACKSON_BYTES, quote
 from simulator.text.pieces import PIECES
 from simulator.wire.fields import Cell, rendered
 
-# Bytes behind the seconds of a TIME(n), and the microseconds that their unit stands for.
+# Bytes of the fraction of a TIME(n), and the microseconds of their unit.
 FRACTION_BYTES: Final = (0, 1, 1, 2, 2, 3, 3)
 FRACTION_UNITS: Final = (1_000_000, 10_000, 10_000, 100, 100, 1, 1)
 
@@ -138,7 +138,7 @@ def time_of_day(array: pa.Array, digits: int) -> pa.Array:
 
 
 def as_typed(label: str) -> str:
-    """A label with its quotes doubled."""
+    """A label with its quotes doubled, as in the DDL."""
     return label.replace("'", "''")
 
 

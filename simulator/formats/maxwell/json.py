@@ -49,7 +49,7 @@ def ends_transaction(batch: ChangeBatch) -> Any:
 def has_query(batch: ChangeBatch) -> Any:
     """Marks the changes whose statement is known."""
     queries = batch.envelope.query
-    if queries is None:  # changes that no step has seen
+    if queries is None:  # no step has set the texts of statements
         return np.zeros(len(batch), dtype=bool)
     return np.array([query is not None for query in queries], dtype=bool)
 
@@ -135,9 +135,9 @@ def layout(settings: MaxwellSettings) -> Layout:
 
         return Encoder(fields(settings, keys), cells, JACKSON_BYTES, member=naming(options.output_naming_strategy))
 
-    rows = ByKind(encoder(bootstrap=False), {READ: encoder(bootstrap=True)})
+    encoders = ByKind(encoder(bootstrap=False), {READ: encoder(bootstrap=True)})
     return Layout(
-        MaxwellWriter(settings, keys, rows),
+        MaxwellWriter(settings, keys, encoders),
         routing(settings),
         sends=FORMAT.sends if options.output_ddl else FORMAT.sends - {DDL},
         statements=STATEMENTS,

@@ -16,7 +16,7 @@ DB_TYPES: Final = (
 )  # fmt: skip
 
 
-# Of each source, the first by default, and its old spellings.
+# Values of dbType by source, the default first, then old spellings.
 DB_TYPES_OF: Final = {
     "mysql": ("MYSQL",),
     "oceanbase-mysql": ("OB_MYSQL", "OCEANBASE", "OB_05"),

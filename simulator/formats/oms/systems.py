@@ -37,9 +37,9 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "postgresql": System("POSTGRESQL", "postgresql", offered=False),
     "sqlserver": System("UNKNOWN", "others", offered=False),
 }
-# Of any other source, which somebody else installed: values by their families.
+# Row of plug-in sources: values by families of types.
 OTHERS: Final = System("UNKNOWN", "others", offered=False)
-# Where the types are; imported when a run needs them.
+# Package of the types; imported when a run needs them.
 _HERE: Final = "simulator.formats.oms.types"
 TYPES: Final[Mapping[str, str]] = {
     "mongodb": f"{_HERE}.nearest:mongodb",
@@ -49,7 +49,7 @@ TYPES: Final[Mapping[str, str]] = {
     "postgresql": f"{_HERE}.nearest:postgresql",
 }
 SOURCES: Final = tuple(id for id, system in SYSTEMS.items() if system.offered)
-# Of a run that names none: projects of Community Edition V3.3.1 read nothing else.
+# Default source: projects of Community Edition V3.3.1 read nothing else.
 SOURCE: Final = "oceanbase-mysql"
 
 

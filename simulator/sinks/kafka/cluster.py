@@ -16,8 +16,8 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 
 # A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
 TOPIC_SECS: Final = 30
-# Timeouts of requests in seconds: of the first, the increase with each that follows (brokers may be busy), and the
-# longest, for which Ctrl-C has to wait.
+# Timeouts in seconds: the first request's, the increase per repetition (brokers may be busy), and the maximum, which
+# Ctrl-C has to wait for.
 FIRST_SECS: Final = 1.0
 LONGER: Final = 1.5
 LAST_SECS: Final = 8.0

@@ -86,7 +86,7 @@ MAY_CHANGE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RabbitmqUrl(Patience):
-    """A parsed `amqp://` URL; None is what the URL does not say."""
+    """A parsed `amqp://` URL; None: not in the URL."""
 
     host: str
     port: int

@@ -30,7 +30,7 @@ class Outgoing:
         return b"".join([name + NAME_END + value + VALUE_END for name, value in sorted(self.properties.items())])
 
     def check(self, most_body: int) -> None:
-        """Raises NotStorable: the reason."""
+        """Raises NotStorable, with the reason, for a message that the broker cannot store."""
         if not self.body:
             raise NotStorable("RocketMQ stores no empty body")
         if len(self.body) > most_body:

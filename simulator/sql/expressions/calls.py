@@ -322,8 +322,8 @@ def make_member_of(node: Any, scope: Scope) -> Compiled:
 def make_char(node: Any, scope: Scope) -> Compiled:
     parts = [compiled(argument, scope) for argument in node.expressions]
     charset = node.args.get("charset")
-    made = _checked("char", lambda session, *values: texts.char(*values), parts, scope)
-    return made if not charset else lambda env: texts.in_charset(made(env), charset.name.lower())
+    checked_call = _checked("char", lambda session, *values: texts.char(*values), parts, scope)
+    return checked_call if not charset else lambda env: texts.in_charset(checked_call(env), charset.name.lower())
 
 
 def make_substring(node: Any, scope: Scope) -> Compiled:

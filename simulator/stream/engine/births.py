@@ -20,7 +20,7 @@ from simulator.values.draw import Ints
 
 Int32s = npt.NDArray[np.int32]
 
-# Visits of a table at the most, and cohorts with tables: 20 MB each at the most.
+# Maximum visits in a table, and maximum cohorts with tables, of up to 20 MB each.
 LARGEST: Final = 5 << 20
 MOST_TABLES: Final = 16
 

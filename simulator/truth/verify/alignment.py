@@ -69,11 +69,11 @@ class Lane:
         self._early: dict[Identity, int] = {}  # seen before they were expected
         self._ahead = _Window(self.expected), _Window(self.read)
         self._stretch: Stretch | None = None
-        self._far = 0  # messages that both tapes must have ahead, where a stretch differs
+        self._far = 0  # messages that both tapes must hold ahead of a difference
         self._far_from = 0  # the first expected message from which looking far is worth it
         self._verdict, self._report = verdict, report
         self._earlier = _Earlier(self.expected, lasting)
-        self._renewed = False  # a message came again with other members: so may those after it
+        self._renewed = False  # a message was repeated with renewed members: later ones may be, too
 
     @property
     def has_ended(self) -> bool:

@@ -73,9 +73,9 @@ def find_preset(name: str) -> Tolerance:
 
 def parse_tolerance(text: str) -> Tolerance:
     """Parses `total=round:2`, `orders.note=trim`, `*_at=ms`, `*=nocase`. Raises OptionError."""
-    pattern, given, form = text.partition("=")
+    pattern, equals, form = text.partition("=")
     word, _, argument = form.partition(":")
-    if given and pattern:
+    if equals and pattern:
         match word:
             case "ignore":
                 return Tolerance(pattern, ignored=True)
@@ -225,12 +225,12 @@ def hashes(arrays: Sequence[pa.Array], bad: Sequence[pa.Array | None] = ()) -> H
     count = len(arrays[0]) if arrays else 0
     total: Hashes = np.zeros(count, dtype=np.uint64)
     for number, array in enumerate(arrays):
-        one = _hashes(array)
+        hashed = _hashes(array)
         if array.null_count:
-            one = np.where(np.asarray(array.is_null()), _NULL, one)
+            hashed = np.where(np.asarray(array.is_null()), _NULL, hashed)
         if number < len(bad) and (wrong := bad[number]) is not None:
-            one = np.where(np.asarray(wrong), _BAD, one)
-        total = _mixed(total * _FACTOR + one + np.uint64(number + 1))
+            hashed = np.where(np.asarray(wrong), _BAD, hashed)
+        total = _mixed(total * _FACTOR + hashed + np.uint64(number + 1))
     return total
 
 
@@ -292,15 +292,15 @@ def _hashes_of_bytes(array: pa.Array) -> Hashes:
         data[: stop - first] = np.frombuffer(array.buffers()[2], dtype=np.uint8)[first:stop]
     words = np.ndarray(len(data) - 7, dtype="<u8", buffer=data, strides=(1,))  # one begins at each byte
     starts = offsets[:-1].astype(np.int64) - first
-    left = np.diff(offsets).astype(np.int64)
-    total: Hashes = _mixed(left.view(np.uint64) + _FACTOR)
-    for row in np.flatnonzero(left > _LONG).tolist():
-        total[row] = hash(data[starts[row] : starts[row] + left[row]].tobytes()) & _ALL
-    rows = np.flatnonzero((left > 0) & (left <= _LONG))
-    starts, left = starts[rows], left[rows]
+    bytes_left = np.diff(offsets).astype(np.int64)
+    total: Hashes = _mixed(bytes_left.view(np.uint64) + _FACTOR)
+    for row in np.flatnonzero(bytes_left > _LONG).tolist():
+        total[row] = hash(data[starts[row] : starts[row] + bytes_left[row]].tobytes()) & _ALL
+    rows = np.flatnonzero((bytes_left > 0) & (bytes_left <= _LONG))
+    starts, bytes_left = starts[rows], bytes_left[rows]
     while len(rows):
-        word = words[starts] & _BYTES[np.minimum(left, 8)]
+        word = words[starts] & _BYTES[np.minimum(bytes_left, 8)]
         total[rows] = _mixed(total[rows] * _FACTOR + word)
-        more = left > 8
-        rows, starts, left = rows[more], starts[more] + 8, left[more] - 8
+        is_longer = bytes_left > 8
+        rows, starts, bytes_left = rows[is_longer], starts[is_longer] + 8, bytes_left[is_longer] - 8
     return total

@@ -33,6 +33,6 @@ def _text(value: Any) -> str:
         case list():
             return "[" + ", ".join(map(_text, value)) + "]"
         case Decimal():
-            whole = value == value.to_integral_value() and abs(value) < 10**15
-            return str(int(value)) if whole else str(value.normalize())
+            is_whole = value == value.to_integral_value() and abs(value) < 10**15
+            return str(int(value)) if is_whole else str(value.normalize())
     return json.dumps(value, ensure_ascii=False)

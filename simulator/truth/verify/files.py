@@ -35,7 +35,7 @@ SCHEMA: Final = pa.schema(
         ("headers", HEADERS),
     ]
 )
-# What compressed files begin with.
+# First bytes of compressed files.
 COMPRESSED: Final = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bzip2": b"BZh", "zip": b"PK\x03\x04"}
 VALUES: Final = pa.schema([("value", pa.binary())])
 # Place of all messages of a stream without topics.

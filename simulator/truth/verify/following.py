@@ -49,8 +49,8 @@ class Reached:
 
 def parse_reached(text: str) -> Reached:
     """Parses `turn:COLUMN` or `time:COLUMN`. Raises UsageError."""
-    word, given, column = text.partition(":")
-    if word not in ("turn", "time") or not given or not column:
+    word, colon, column = text.partition(":")
+    if word not in ("turn", "time") or not colon or not column:
         raise UsageError(
             f"--reached {text}: write turn:COLUMN for a column with turns, or time:COLUMN for one with commit times."
         )
@@ -152,8 +152,12 @@ class Follower:
         digests = [followed.came.digest for followed in self._tables]
         while True:
             watch(self._progress())
-            now = clock()
-            if self._all_right() or now - changed >= patience.quiet_secs or now - start >= patience.timeout_secs:
+            seconds = clock()
+            if (
+                self._all_right()
+                or seconds - changed >= patience.quiet_secs
+                or seconds - start >= patience.timeout_secs
+            ):
                 return self._verdicts()
             sleep(PAUSE_SECS)
             for followed in self._tables:

@@ -132,41 +132,41 @@ class Namer:
 
     def difference(self, expected: TapeItem, read: TapeItem) -> str:
         """Differences of two messages, members by their paths: `data[0].balance is "1", expected "2"`."""
-        found: list[str] = []
+        sentences: list[str] = []
         ops = [[each.op.name for each in self.contents(item) if isinstance(each, Change)] for item in (expected, read)]
         if len(ops[0]) != len(ops[1]):
-            found.append(f"it has {len(ops[1])} rows, expected {len(ops[0])}")
+            sentences.append(f"it has {len(ops[1])} rows, expected {len(ops[0])}")
         elif ops[0] != ops[1]:
-            found.append(f"the operation is {ops[1][0]}, expected {ops[0][0]}")
+            sentences.append(f"the operation is {ops[1][0]}, expected {ops[0][0]}")
         if expected.identity != read.identity and expected.value is not None and read.value is not None:
-            found += _differences(self.parse(expected.value), self.parse(read.value), "")
-            if not found:
-                found.append(_bytes_differ(expected.value, read.value))
+            sentences += _differences(self.parse(expected.value), self.parse(read.value), "")
+            if not sentences:
+                sentences.append(_bytes_differ(expected.value, read.value))
         elif expected.identity != read.identity:
-            found.append(f"its value is {_size(read)}, expected {_size(expected)}")
+            sentences.append(f"its value is {_size(read)}, expected {_size(expected)}")
         for name in MORE:
             if name in read.records.schema.names and (came := read.get(name)) != (wanted := expected.get(name)):
-                found.append(f"its {name.removesuffix('_ms')} is {_text(came)}, expected {_text(wanted)}")
-        shown = found[:MOST_DIFFERENCES]
-        return "; ".join(shown) + (f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else "")
+                sentences.append(f"its {name.removesuffix('_ms')} is {_text(came)}, expected {_text(wanted)}")
+        shown = sentences[:MOST_DIFFERENCES]
+        return "; ".join(shown) + (f"; and {len(sentences) - len(shown)} more" if len(sentences) > len(shown) else "")
 
 
 def alike(expected: TapeItem, read: TapeItem) -> bool:
     """Tests whether one message may be the altered other: most of it is equal at its begin and end."""
-    one, other = expected.value, read.value
-    if one is None or other is None:
+    left, right = expected.value, read.value
+    if left is None or right is None:
         return False
-    begin = _common_prefix(one, other)
-    shorter = min(len(one), len(other))
-    end = min(_common_prefix(one[::-1], other[::-1]), shorter - begin)
-    return begin + end >= LIKE * max(len(one), len(other)) or begin >= LIKE * len(other) > 0
+    begin = _common_prefix(left, right)
+    shorter = min(len(left), len(right))
+    end = min(_common_prefix(left[::-1], right[::-1]), shorter - begin)
+    return begin + end >= LIKE * max(len(left), len(right)) or begin >= LIKE * len(right) > 0
 
 
-def _common_prefix(one: bytes, other: bytes) -> int:
-    low, high = 0, min(len(one), len(other))
+def _common_prefix(left: bytes, right: bytes) -> int:
+    low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
+        if left[:middle] == right[:middle]:
             low = middle
         else:
             high = middle - 1
@@ -185,8 +185,8 @@ def _differences(expected: Any, read: Any, path: str) -> Iterator[str]:
             else:
                 yield from _differences(expected[name], read[name], inner)
     elif type(expected) is type(read) and isinstance(expected, list | tuple) and len(expected) == len(read):
-        for index, (one, other) in enumerate(zip(expected, read, strict=True)):
-            yield from _differences(one, other, f"{path}[{index}]")
+        for index, (left, right) in enumerate(zip(expected, read, strict=True)):
+            yield from _differences(left, right, f"{path}[{index}]")
     elif type(expected) is not type(read) or expected != read:
         yield f"{path or 'the message'} is {_text(read)}, expected {_text(expected)}"
 

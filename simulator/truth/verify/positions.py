@@ -44,16 +44,16 @@ def verify_tables(
     that has all tables under their names. Raises UsageError, SinkError, MissingPackage.
     """
     stream = job.stream
-    at = border_before(stream, turn)
+    border = border_before(stream, turn)
     known = KnownRows(job.format, job.codec, job.unsent) if job.format else None
     tables_before = partial(expected_tables, stream, known=known)
-    tables = tables_before(at)
+    tables = tables_before(border)
     _check_tolerances(tolerances, tables)
     pairs = opened(places, tables)
     if patience is None:
-        return _compared(stream, at, pairs, tolerances, examples, is_run_known=False)
+        return _compared(stream, border, pairs, tolerances, examples, is_run_known=False)
     follower = Follower(
-        stream, at, pairs, tables_before, known=known, tolerances=tolerances, patience=patience, examples=examples
+        stream, border, pairs, tables_before, known=known, tolerances=tolerances, patience=patience, examples=examples
     )
     return follower.follow(watch)
 
@@ -155,13 +155,13 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
     """Each expected table with its place, and its name there. Raises UsageError."""
     names = {name: table for table in tables for name in (table.id.name, str(table.id))}
     for place in places:
-        name, given, rest = place.partition("=")
-        if given and not any(mark in name for mark in "/:?"):
+        name, equals, location = place.partition("=")
+        if equals and not any(mark in name for mark in "/:?"):
             if (named := _by_name(names, name)) is None:
                 raise UsageError(f"--table {place}: no table {name!r} is expected.{did_you_mean(name, names)}")
-            if not rest:
+            if not location:
                 raise UsageError(f"--table {place}: name a file, folder or database, as in {name}=out/{name}.parquet.")
-            yield named, *_named_there(rest, named.id.name)
+            yield named, *_named_there(location, named.id.name)
             continue
         if place.partition(":")[0] in DATABASES:
             for table in tables:
@@ -169,7 +169,7 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
             continue
         path = Path(place.removeprefix("file:"))
         if not path.exists():
-            open_table(place, path.stem)  # says what is wrong
+            open_table(place, path.stem)  # raises an error that says what is wrong
         if path.is_dir():
             files = _files_in(path, names)
             own = [(table, files[table.id]) for table in tables if table.id in files]
@@ -191,8 +191,8 @@ def _named_there(place: str, table: str) -> tuple[str, str]:
     """A place and the table's name there: `sqlite:FILE#name`, else its own."""
     if place.partition(":")[0] not in DATABASES:
         return place, table
-    database, given, name = place.rpartition("#")
-    return (database, name) if given else (place, table)
+    database, mark, name = place.rpartition("#")
+    return (database, name) if mark else (place, table)
 
 
 def _by_name(tables: Mapping[str, ExpectedTable], name: str) -> ExpectedTable | None:

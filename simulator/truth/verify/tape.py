@@ -41,8 +41,10 @@ class Item:
 
     def copied(self) -> Item:
         """A copy of the message that keeps no other message in memory."""
-        one = self.records.slice(self.row, 1)
-        return Item(self.index, self.identity, pa.RecordBatch.from_pylist(one.to_pylist(), schema=one.schema), 0)
+        row_alone = self.records.slice(self.row, 1)
+        return Item(
+            self.index, self.identity, pa.RecordBatch.from_pylist(row_alone.to_pylist(), schema=row_alone.schema), 0
+        )
 
 
 class Tape:

@@ -72,7 +72,7 @@ def verify_job(
         raise
     except WorkerEnded as error:
         raise UsageError(f"{error.__cause__}; there is no verdict: verify again, with fewer --workers.") from None
-    except SimulatorError as error:  # a run calls mistakes a failure once it has sent something
+    except SimulatorError as error:  # after its first message, a run raises mistakes as failures
         raise UsageError(str(error)) from None
     finally:
         origin.close()

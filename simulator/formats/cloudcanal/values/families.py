@@ -41,7 +41,7 @@ TEXT: Final[Mapping[str, Text]] = {
         ("text", "json", "xml", "interval", "zoned", "array", "range", "document", "uuid"), binlog_text.text
     ),
 }
-# Texts of these families have no character that JSON escapes.
+# Families whose texts have no character that JSON escapes.
 SAFE: Final = frozenset({"integer", "bit", "time", "year", "binary", "boolean", "objectid"})
 
 

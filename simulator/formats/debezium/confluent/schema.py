@@ -85,7 +85,7 @@ class AvroSchemas:
 
 @dataclass
 class _Text:
-    """One schema while it is written: full names of the records that it has so far."""
+    """Text of a schema in progress, with the full names of the records so far."""
 
     settings: AvroSchemas
     known: set[str] = field(default_factory=set)

@@ -58,7 +58,9 @@ def datum(schema: Schema, value: Any) -> bytes:
 
 
 def branch(schema: Schema, *, null: bool = False) -> bytes:
-    """The number of a union's branch; nothing of a required schema. Null is the first, unless there is a default."""
+    """The number of a union's branch; empty for a required schema. Null is the first branch, unless
+    there is a default.
+    """
     if not schema.optional:
         return b""
     return b"\x00" if null is not bool(schema.default) else b"\x02"
@@ -144,7 +146,7 @@ def _values(schema: Schema, cell: Cell, array: pa.Array) -> tuple[list[Piece], N
             flags = pc.equal(plain(cell.text(array)), "true")
             return [avro.looked_up(_BOOLEANS, np.asarray(flags.fill_null(False)).astype(np.int8))], nulls_of(flags)
     finished = plain(cell.text(array))
-    # a required schema: the branch stands before the value already
+    # required schema: the value already includes its branch
     return [texts(replace(schema, optional=False, default=""), finished)], nulls_of(finished)
 
 

@@ -139,7 +139,7 @@ def fields(source: Source) -> tuple[Field, ...]:
 
 
 def writer(source: Source) -> Encoder:
-    """A message's key is the shell's text of `_id`."""
+    """Writer of messages; the key is the shell's text of `_id`."""
     return Encoder(fields(source), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
 
 

@@ -96,7 +96,7 @@ class Tags:
         return self._dated(dict(sorted(tags.items())))
 
     def _dated(self, tags: dict[str, Texts]) -> dict[str, Texts]:
-        """Without the tags that came later."""
+        """The tags without those that were introduced later."""
         return {name: tag for name, tag in tags.items() if name not in self._later} if self._later else tags
 
     def _thread(self, entries: Entries) -> dict[str, Texts]:

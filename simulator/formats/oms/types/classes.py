@@ -55,8 +55,9 @@ ZERO_TIMESTAMP: Final = "0000-00-00 00:00:00"
 
 @dataclass(frozen=True)
 class ValueStyle:
-    """The look of values besides their class: decimals without exponent (Dataworks), bits in full width (full
-    synchronization), the project's age, the zone of timestamps without one of their own."""
+    """Style of values besides their class: decimals without exponent (Dataworks), bits in full width (full
+    synchronization), the project's age, the zone of timestamps without one of their own.
+    """
 
     plain: bool = False
     full: bool = False

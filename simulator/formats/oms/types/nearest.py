@@ -124,7 +124,7 @@ def in_calendar(text: Text, own: OwnText) -> Text:
         rare = (raw < (FIRST_DAY + 1) * unit) | (raw >= _LAST_DAY * unit)
         if not rare.any():
             return text(array, type, style)
-        usual = primitive(raw * ~rare, array.type, nulls_of(array))
-        return chosen(rare, own(array, type), join([text(usual, type, style)], len(array)))
+        clamped = primitive(raw * ~rare, array.type, nulls_of(array))
+        return chosen(rare, own(array, type), join([text(clamped, type, style)], len(array)))
 
     return written

@@ -295,8 +295,8 @@ def _completed(rows: Mapping[int, Row], read: Sequence[int], keys: int, stored: 
         by_key.setdefault(cells[:keys], []).append(cells)
     completed = {}
     for number, row in rows.items():
-        same = by_key.get(tuple([row[i] for i in read[:keys]]))
-        known = dict(zip(read, same.pop(), strict=True)) if same else {}
+        candidates = by_key.get(tuple([row[i] for i in read[:keys]]))
+        known = dict(zip(read, candidates.pop(), strict=True)) if candidates else {}
         completed[number] = tuple([known.get(i, cell) for i, cell in enumerate(row)])
     return completed
 

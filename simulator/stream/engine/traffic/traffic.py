@@ -61,7 +61,7 @@ class Traffic:
 
     @cached_property
     def _tables(self) -> Tables:
-        """These arrays in the compiled library's form."""
+        """Cohorts and decks in the form of the compiled library."""
         rows = np.vstack([self._base, self._rounds, self._cards, self._start, self._bound]).T.astype(np.int64)
         decks = self._seat, self._rank, self._card
         return Tables(rows, *decks, self._deck_key, self._turn_key, self._phase_key)

@@ -67,7 +67,8 @@ class Pool:
 
 
 class Persons(Draws):
-    """First name and language belong to the row; the last name changes when the column that has it is set once more.
+    """Values of a person. First name and language belong to the row; the last name changes when the column that has it
+    is set once more.
 
     Address and login are made of the name and the row's key at the time when they are set. Setting an address again
     changes its domain; setting a city again picks another one of the language.

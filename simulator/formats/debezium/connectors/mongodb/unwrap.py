@@ -240,7 +240,7 @@ def _text(value: Any, schema: Schema) -> str:
         case bson.Date():
             return str(value.ms)
         case bson.Timestamp():
-            return str((value.seconds - (value.seconds >> 31 << 32)) * 1000)  # Java has no 32 bits without a sign
+            return str((value.seconds - (value.seconds >> 31 << 32)) * 1000)  # Java has no unsigned 32-bit integers
         case bson.Regex():
             pattern, options = quote(value.pattern, JACKSON_BYTES), quote(value.options, JACKSON_BYTES)
             return f'{{"regex":{pattern},"options":{options}}}'

@@ -134,7 +134,7 @@ class Converters:
         return cells.binary_cell("bytes", of)
 
     def _binary(self, type: ColumnType, read: Definition) -> Typed:
-        if read.jdbc in (1, 12):  # a text to the parser, whatever its character set
+        if read.jdbc in (1, 12):  # the parser reads a text, whatever its character set
             padded = type.name == "binary"
             return connect.STRING, text_cell(
                 lambda array: java.latin1(without_trailing_zeros(array) if padded else array), escaped=True
@@ -166,7 +166,7 @@ def adjusted(array: pa.Array) -> pa.Array:
 
 
 def _documents(array: pa.Array) -> pa.Array:
-    """Documents of the log; the one without a byte becomes an object."""
+    """Documents of the log; a document of zero bytes becomes an object."""
     return binlog_text(pc.if_else(pc.equal(array, typed_json.EMPTY), "{}", array))
 
 
@@ -176,7 +176,7 @@ def _absent(schema: Schema) -> str:
 
 def _floating(type: ColumnType, read: Definition, snapshot: bool) -> Typed:
     """FLOAT: exact in the stream; a snapshot reads the server's text of six digits."""
-    if read.base == "float4":  # its values are lost
+    if read.base == "float4":  # the connector loses its values
         return connect.DOUBLE, Cell(lambda array: pa.nulls(len(array), pa.string()), quoted=False)
     if read.base == "real":
         return connect.FLOAT, cells.FLOAT

@@ -84,7 +84,7 @@ def published(event: SchemaChange) -> Iterator[Published]:
         if (created and tables[0][0] is not None) or kind in (
             K.CREATE_INDEX,
             K.DROP_INDEX,
-        ):  # IF NOT EXISTS, and it does
+        ):  # IF NOT EXISTS of a database that exists
             yield _message(event, event.sql, "")
         else:
             yield _message(

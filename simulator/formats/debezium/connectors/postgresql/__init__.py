@@ -29,12 +29,12 @@ from simulator.text.json_style import quote
 from simulator.text.template import Piece, join
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
-# Before the bytes of a placeholder.
+# Prefix of a placeholder's bytes.
 HEX: Final = "hex:"
 
 
 class PostgresqlConnector(RelationalConnector):
-    """Sends rows only: it has no topic of schema changes."""
+    """The connector for PostgreSQL, which has no topic of schema changes."""
 
     name: ClassVar[str] = "postgresql"
     parts: ClassVar[str] = "{schema}.{table}"
@@ -58,7 +58,7 @@ class PostgresqlConnector(RelationalConnector):
         return self._placeholder
 
     def _read_placeholder(self) -> bytes:
-        """Raises OptionError for what stands behind `hex:`."""
+        """The placeholder's bytes. Raises OptionError for invalid digits after `hex:`."""
         text = self.options.placeholder
         if not text.startswith(HEX):
             return text.encode()

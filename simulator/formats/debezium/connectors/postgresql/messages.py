@@ -23,7 +23,7 @@ from simulator.model import BEGIN, COMMIT, LoggedStatement, LogPositions, TableI
 from simulator.wire.fields import Field, Members, PerEvent
 
 KEY: Final = struct({"prefix": optional(STRING)}, "io.debezium.connector.postgresql.MessageKey", 1)
-# Its number differs from process to process, and is decided here.
+# The number at its end differs between processes; 0 is decided here.
 COLLECTION: Final = "io.debezium.connector.postgresql.LogicalDecodingMessageMonitor$LogicalDecodingMessageId@0"
 
 MOST: Final = np.iinfo(np.int64).max
