@@ -21,7 +21,7 @@ sentence (`errors.Unsupported`); what the server refuses ends with the server's 
 
 from __future__ import annotations
 
-# What `cdcsim record` writes.
+# Suffix of the files that `cdcsim record` writes.
 RECORDING = ".cdc"
 
 

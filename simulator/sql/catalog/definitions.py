@@ -106,7 +106,7 @@ class Definition:
         return next((i for i, column in enumerate(self.fields) if column.name.lower() == lowered), None)
 
     def without_spellings(self) -> Definition:
-        """The definition as the server has it: nothing says how its types were typed."""
+        """The definition without the typed spellings of its types."""
         fields = tuple(
             replace(field, typed_in=(), inline_key=False, retyped=False, implied=False) for field in self.fields
         )

@@ -169,7 +169,7 @@ def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
 
 
 def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any], Any]:
-    """Without a session the result keeps the fraction digits of a text."""
+    """Returns a conversion to DATE or DATETIME; without a session, a text keeps its fraction digits."""
 
     def cast(value: Any) -> Any:
         if isinstance(value, Temporal):

@@ -16,10 +16,10 @@ from simulator.sinks.reading import Place, Records
 from simulator.truth.verify.findings import Verdict, Wrong
 from simulator.truth.verify.tape import MORE, Identity, Item, Tape
 
-# Window ahead of each cursor that is searched for the other cursor's message; and the larger window, if none of the
-# next few messages is in the first.
+# Size of the window ahead of each cursor that is searched for the other cursor's message; the number of next messages,
+# of which one must be in it; and the size of the window to search otherwise.
 WINDOW: Final = 512
-FEW: Final = 8
+NEXT_MESSAGES: Final = 8
 FAR: Final = 32_768
 # Messages to pass after a vain search of the larger window, before it is searched again.
 PAUSE: Final = 8_192
@@ -207,7 +207,7 @@ class Lane:
         """Searches the larger window. False: both tapes changed, or must grow first; True: go on with the next messages
         of both sides, which were altered or do not belong to this stream."""
         expected, read = self.expected, self.read
-        few = [tape.items(tape.cursor, tape.cursor + FEW) for tape in (expected, read)]
+        few = [tape.items(tape.cursor, tape.cursor + NEXT_MESSAGES) for tape in (expected, read)]
         near = any(self._ahead[0].find(item.identity) is not None for item in few[1]) or any(
             self._ahead[1].find(item.identity) is not None for item in few[0]
         )

@@ -29,9 +29,9 @@ KEPT_BYTES: Final = 128 << 20
 LEAST_KEPT_BYTES: Final = 4 << 20
 # If none of the first N messages is expected, it is another stream.
 STRANGE: Final = 2_000
-# With more findings than this, it was another run if most of what is expected and most of what was read is wrong, and
-# another routing if a fifth is in wrong partitions.
-FEW: Final = 20
+# Minimum findings for a general verdict: another run if most messages on both sides are wrong, another routing if a
+# fifth is in wrong partitions.
+LEAST_FINDINGS: Final = 20
 # Number of messages per read once no more are expected.
 REST: Final = 4096
 OTHER_RUN: Final = (
@@ -240,7 +240,7 @@ class Comparison(Sink):
             for first, count in _stretches(items):
                 self._report(lane, Wrong.MISSING, first, None, count)
         misplaced = self.verdict.counts[Wrong.WRONG_PARTITION]
-        if misplaced > max(FEW, self.verdict.read // 5):
+        if misplaced > max(LEAST_FINDINGS, self.verdict.read // 5):
             raise UsageError(
                 f"{misplaced:,} of {self.verdict.read:,} messages of {self._reader.name} are in other partitions than"
                 " expected: the run had another --route or number of partitions; give those of the run."
@@ -258,7 +258,7 @@ class Comparison(Sink):
         verdict, counts = self.verdict, self.verdict.counts
         changed = counts[Wrong.ALTERED] + counts[Wrong.UNDECODABLE]
         lost, strange = counts[Wrong.MISSING] + changed, counts[Wrong.FOREIGN] + changed
-        if verdict.expected > FEW and 2 * lost > verdict.expected and 2 * strange > verdict.read:
+        if verdict.expected > LEAST_FINDINGS and 2 * lost > verdict.expected and 2 * strange > verdict.read:
             raise UsageError(
                 f"most of the {verdict.read:,} messages of {self._reader.name} are not those that are expected, and"
                 f" {verdict.right:,} are right: they are of {OTHER_RUN}. The first difference: {verdict.findings[0]}."

@@ -104,7 +104,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Shown:
+class ObservedChange:
     """A change, and whether the consumer's table has the row as it was after it."""
 
     offset: int
@@ -196,7 +196,7 @@ class Follower:
         if span is None or not any(map(len, wrong.values())):
             return self._caused(followed, comparer, self._turn, wanted)
         first, stop = span
-        (reached, side), earlier = self._at(followed, stop), self._at(followed, first)
+        (reached, side), earlier = self._rows_at(followed, stop), self._rows_at(followed, first)
         wrong_now = _keys(reached.wrong_keys(side, came))
         right = wrong_now - _keys(earlier[0].wrong_keys(earlier[1], came))
         right |= self._between(followed, wrong_now - right, first, stop)
@@ -215,7 +215,7 @@ class Follower:
             verdict.hint = causes.hint or verdict.hint
         return verdict
 
-    def _at(self, followed: Followed, turn: int) -> tuple[Comparer, Side]:
+    def _rows_at(self, followed: Followed, turn: int) -> tuple[Comparer, Side]:
         """The table's rows before a turn. Those of the end, if a schema change between has changed the columns."""
         names = [column.name for column in followed.table.columns]
         for table in self._tables_before(turn):
@@ -272,7 +272,7 @@ class Follower:
 
     def _span_of_changes(self) -> tuple[int, int] | None:
         """The transaction of the newest change that is visible; None if none is."""
-        changes: list[Shown] = []
+        changes: list[ObservedChange] = []
         for first, stop in blocks_back(self._stream, self._turn, MOST_BLOCKS):
             for number, followed in enumerate(self._tables):
                 for batch, side in self._images(followed, first, stop):
@@ -280,7 +280,9 @@ class Follower:
                     columns = (batch.envelope.offset, batch.envelope.turn, side.keys, visible)
                     rows = zip(*(column.tolist() for column in columns), strict=True)
                     is_delete = batch.after is None
-                    changes += [Shown(o, turn, key, is_visible, number, is_delete) for o, turn, key, is_visible in rows]
+                    changes += [
+                        ObservedChange(o, turn, key, is_visible, number, is_delete) for o, turn, key, is_visible in rows
+                    ]
             if (turn := _newest(sorted(changes, reverse=True), ended=first <= 0)) is not None:
                 return self._before(turn), min(self._stream.border(turn + 1), self._turn)
         return None
@@ -302,13 +304,13 @@ class Follower:
         return images
 
 
-def _newest(changes: Sequence[Shown], *, ended: bool) -> int | None:
+def _newest(changes: Sequence[ObservedChange], *, ended: bool) -> int | None:
     """The newest turn whose change is visible, and so are half of the last changes of the `NEIGHBOURS` rows that
     changed before it. A deleted row shows nothing: it may never have been there."""
     for index, change in enumerate(changes):
         if not change.is_visible:
             continue
-        last: dict[tuple[int, int], Shown] = {}
+        last: dict[tuple[int, int], ObservedChange] = {}
         before = changes[index : index + MOST_NEIGHBOURS]
         for other in before:
             last.setdefault((other.table, other.key), other)

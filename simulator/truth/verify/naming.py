@@ -114,10 +114,12 @@ class Namer:
 
     def _change(self, item: TapeItem, change: Change) -> str:
         row = {**(change.after or {}), **(change.before or {})}
-        key = ", ".join(f"{name}={_text(self._shown(item, row[name]))}" for name in self._key(change) if name in row)
+        key = ", ".join(
+            f"{name}={_text(self._printable(item, row[name]))}" for name in self._key(change) if name in row
+        )
         return f"{change.op.name} {change.table}{f' {key}' if key else ''}"
 
-    def _shown(self, item: TapeItem, value: Any) -> Any:
+    def _printable(self, item: TapeItem, value: Any) -> Any:
         return self._decoder.shown(self.parse(item.value), value) if item.value is not None else value
 
     def order_of(self, item: TapeItem | None) -> OrderKey | None:
