@@ -230,7 +230,7 @@ def _ids(array: pa.Array) -> pa.Array:
     sizes = np.asarray(pc.fill_null(pc.binary_length(array), 24))
     if (sizes == 24).all():
         return array
-    if (sizes == 36).all():  # UUIDs: the last digits, since the first ones would be read as times of the same day
+    if (sizes == 36).all():  # UUIDs: their first digits, after those that give all ids about the same date
         digits = pc.utf8_slice_codeunits(pc.replace_substring(array, "-", ""), 0, 20)
         return join([f"{ID_SECONDS:08x}"[:4], digits], len(array))
     if sizes.max() < 19 and not array.null_count and pc.all(pc.utf8_is_decimal(array)).as_py():
