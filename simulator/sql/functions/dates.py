@@ -128,7 +128,7 @@ def day_of_year(datetime: Temporal) -> int:
 
 
 def weekday(datetime: Temporal) -> int:
-    """0 for Monday."""
+    """Index of the weekday: 0 for Monday."""
     return (datetime.day - FIRST_DAY) % 7
 
 

@@ -182,7 +182,7 @@ def _contains(target: Any, candidate: Any) -> bool:
 
 
 def json_equal(a: Any, b: Any) -> bool:
-    """Numbers of different kinds may be equal; a boolean is no number."""
+    """Whether two JSON values are equal: numbers of different kinds may be; a boolean is no number."""
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     a, b = (Decimal(x) if isinstance(x, JsonNumber) else x for x in (a, b))

@@ -68,7 +68,7 @@ def selected_column(field: Field, definition: Definition, server: Server) -> str
 
 
 def as_printed(definition: Definition) -> Definition:
-    """The definition as the server has it: nothing says how types were typed, and defaults are what it prints."""
+    """The definition as the server keeps it: without typed spellings, with defaults as it prints them."""
     definition = definition.without_spellings()
     fields = tuple(replace(field, default=printed_default(field)) for field in definition.fields)
     return replace(definition, fields=fields)

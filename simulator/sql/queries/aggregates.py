@@ -115,7 +115,7 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
 
 
 def _check_number(kind: str, value: Any, *, strict: bool) -> None:
-    """Raises Unsupported for a value that servers do not add up as they calculate with it."""
+    """Raises Unsupported for a value that servers add up differently than other calculations treat it."""
     of_bits = kind.startswith("Bitwise")
     if isinstance(value, Temporal | bytes | Document) or (of_bits and not isinstance(value, int)):
         raise Unsupported("an aggregate of bits or numbers over values of this kind")

@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Known:
-    """The facts that a text needs beside itself: the tables and databases before the statement."""
+    """Facts that reading a statement's text needs: the tables and databases before it."""
 
     server: Server
     definitions: Mapping[TableId, Definition]

@@ -49,11 +49,11 @@ class Session:
         return self.tables.current_rows()
 
     def take_tables(self) -> list[Table]:
-        """All tables; their rows are dropped: the log has those that are needed."""
+        """All tables, without their rows: the log has the ones that are needed."""
         return self.tables.take()
 
     def forget_spellings(self) -> None:
-        """Forget how types were typed: no log has that of tables that existed before."""
+        """Forget the typed spellings of types: a log does not have them for tables that existed before."""
         self.tables.forget_spellings()
 
 
@@ -78,7 +78,7 @@ class Follower:
                 self._query(event, is_last_ddl)
 
     def skip(self) -> None:
-        """Leave out rows: the statement noted before them is not theirs that follow."""
+        """Leave out rows: the statement noted before them does not belong to later rows."""
         self._note = None
 
     def _commit(self, at_s: int) -> None:

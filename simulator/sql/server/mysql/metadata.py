@@ -71,7 +71,7 @@ def _facts(map: TableMap) -> Iterator[tuple[int, bytes]]:
 
 
 def _real_type(code: int, meta: int) -> int:
-    """ENUM and SET hide behind STRING."""
+    """The real type code: the log writes ENUM and SET as STRING."""
     return meta >> 8 if code == _STRING and meta >> 8 in (_ENUM, _SET) else code
 
 
