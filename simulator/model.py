@@ -90,7 +90,7 @@ class Column:
     `key_retyped`: PRIMARY KEY was typed with the column, and a later statement typed the column without it; it is still
     the key, but not to all who read the texts.
     `default` is the text of its DEFAULT, a SQL expression, None without one; `auto_increment` and `on_update`: the
-    server numbers rows, or sets the time of updates; `comment` is its COMMENT.
+    server numbers rows, or sets the time of updates; `comment` is the literal of its COMMENT, "" without one.
     """
 
     name: str
@@ -120,7 +120,7 @@ class UniqueKey:
 @dataclass(frozen=True)
 class Table:
     """One version of a table: columns in table order, primary key in key order. Version 0 is the first. `charset` is
-    its default character set, "" if unspecified; `comment` is its COMMENT."""
+    its default character set, "" if unspecified; `comment` is the literal of its COMMENT, "" without one."""
 
     id: TableId
     columns: tuple[Column, ...]

@@ -89,6 +89,6 @@ def _change(change: TableChange, connector: DdlConnector) -> dict[str, Any]:
             "defaultCharsetName": connector.table_charset(table),
             "primaryKeyColumnNames": list(table.row_key),
             "columns": [connector.described(column, table, i + 1) for i, column in enumerate(table.columns)],
-            "comment": (table.comment or None) if connector.options.schema_comments else None,
+            "comment": connector.comment(table.comment),
         }
     return {"type": change.type, "id": change.id, "table": described}

@@ -9,21 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Context, Decimal
 from typing import Final
 
 from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import types as mysql_types
-from simulator.sources.mysql.json import plain_double
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.catalog.servers import Server, default_collation
+from simulator.sql.parse.printed_defaults import NOW, printed_default
 from simulator.sql.parse.words import quoted
 
-# Of a DECIMAL.
-MAX_DIGITS: Final = 65
-_NOW: Final = re.compile(r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*(\d*)\s*\))?", re.IGNORECASE)
-_EXPONENT: Final = re.compile("e", re.IGNORECASE)
 _KEYS: Final = {"primary": "PRIMARY KEY", "unique": "UNIQUE KEY", "index": "KEY", "fulltext": "FULLTEXT KEY"}
 
 
@@ -70,45 +65,17 @@ def selected_column(field: Field, definition: Definition, server: Server) -> str
 def as_printed(definition: Definition) -> Definition:
     """The definition as the server keeps it: without typed spellings, with defaults as it prints them."""
     definition = definition.without_spellings()
-    fields = tuple(replace(field, default=printed_default(field)) for field in definition.fields)
-    return replace(definition, fields=fields)
+    fields = tuple(
+        replace(field, default=printed_default(field), comment=_printed_comment(field.comment))
+        for field in definition.fields
+    )
+    return replace(definition, fields=fields, comment=_printed_comment(definition.comment))
 
 
-def printed_default(field: Field) -> str | None:
-    """The DEFAULT of a column as the server prints it: a value of the column's type, in quotes; an expression as it was
-    typed; None for none or NULL.
-
-    >>> from simulator.sources.mysql.types import parse_type
-    >>> texts = [("time(3)", "'1:00:00.5'"), ("int(3) zerofill", "7"), ("double", "1e7"), ("bit(3)", "5")]
-    >>> [printed_default(Field("c", parse_type(type), default=default)) for type, default in texts]
-    ["'1:00:00.500'", "'007'", "'10000000'", "b'101'"]
-    """
-    if field.default is None or field.default.upper() == "NULL":
-        return None
-    if field.default.startswith("(") or _NOW.fullmatch(field.default):
-        return field.default
-    text = field.default.strip("'")
-    type, family = field.type, mysql_table.family(field.type)
-    match family:
-        case "bit":
-            value = int(text[2:], 2) if text[:2].lower() == "b'" else int(text)
-            return f"b'{value:b}'"
-        case "decimal":
-            unit = Decimal(1).scaleb(-mysql_table.precision_scale(type)[1])
-            text = format(Decimal(text).quantize(unit, context=Context(prec=MAX_DIGITS)), "f")
-        case "integer":
-            text = {"TRUE": "1", "FALSE": "0"}.get(text.upper(), text)
-            text = text.zfill(type.length or 0) if type.zerofill else text
-        case "float" if _EXPONENT.search(text):
-            text = plain_double(float(text))
-        case "time" | "datetime" if type.length and text[-1:].isdigit():
-            whole, _, fraction = text.partition(".")
-            text = f"{whole}.{fraction.ljust(type.length, '0')}"
-        case "binary" if type.name == "binary":
-            text += r"\0" * ((type.length or 1) - len(text))
-        case "text" if type.name == "char":
-            text = text.rstrip(" ")
-    return f"'{text}'"
+def _printed_comment(literal: str) -> str:
+    """A comment as the server prints it; "" for an empty one."""
+    text = mysql_types.unquote(literal) if literal else ""
+    return mysql_types.quote(text) if text else ""
 
 
 def _column_text(field: Field, definition: Definition, server: Server) -> str:
@@ -146,7 +113,8 @@ def _charset_text(field: Field, definition: Definition, server: Server) -> str:
 
 def _column(field: Field, definition: Definition, server: Server) -> str:
     text = _uncommented(field, definition, server)
-    return f"{text} COMMENT {mysql_types.quote(field.comment)}" if field.comment else text
+    comment = _printed_comment(field.comment)
+    return f"{text} COMMENT {comment}" if comment else text
 
 
 def _uncommented(field: Field, definition: Definition, server: Server) -> str:
@@ -157,7 +125,7 @@ def _uncommented(field: Field, definition: Definition, server: Server) -> str:
         text = text.removesuffix(" DEFAULT NULL").removesuffix(" NOT NULL")
         text += f" GENERATED ALWAYS AS ({field.generated}) {'STORED' if field.stored else 'VIRTUAL'}"
         return text if field.nullable else text + " NOT NULL"
-    if field.default is not None and (now := _NOW.fullmatch(field.default)):
+    if field.default is not None and (now := NOW.fullmatch(field.default)):
         text = text.removesuffix(field.default) + _current_timestamp(now[1], server)
     if field.type.name == "timestamp" and field.nullable:
         text = text.replace(" DEFAULT", " NULL DEFAULT", 1)
@@ -216,5 +184,5 @@ def _options(definition: Definition, server: Server, next_auto: int) -> Iterator
     collation = definition.collation or usual
     if collation != usual or server.mariadb or (server.modern and definition.charset == "utf8mb4"):
         yield f"COLLATE={collation}"
-    if definition.comment:
-        yield f"COMMENT={mysql_types.quote(definition.comment)}"
+    if comment := _printed_comment(definition.comment):
+        yield f"COMMENT={comment}"

@@ -88,7 +88,7 @@ def _attribute(words: Reader, context: Context, items: Items, field: Field) -> F
         items.keys.append(Key("PRIMARY", "primary", ((field.name, None),)))
         return replace(field, nullable=False, inline_key=True)
     if words.take("COMMENT"):
-        return replace(field, comment=words.text())
+        return replace(field, comment=words.literal())
     if words.take("COLLATE"):
         collation = words.next().value.lower()
         typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", field.type.spelled, re.IGNORECASE)
@@ -383,7 +383,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             transactional = engine.lower() not in _PLAIN_ENGINES
         elif words.take("COMMENT"):
             words.take("=")
-            comment = words.text()
+            comment = words.literal()
         elif words.upper in _OPTIONS:
             words.next()
             words.one_of("DIRECTORY")

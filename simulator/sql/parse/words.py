@@ -115,6 +115,12 @@ class Reader(Cursor):
             raise self.problem()
         return word.value
 
+    def literal(self) -> str:
+        """A string as it was typed, with its quotes."""
+        start = self.position
+        self.text()
+        return self.between(start, self.position)
+
     def integer(self) -> int:
         word = self.next()
         if word.kind != "number" or not word.value.isdecimal() or len(word.value) > MAX_DIGITS:

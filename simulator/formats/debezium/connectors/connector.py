@@ -199,6 +199,10 @@ class Connector(ABC):
         """Tests the name of a column, or a type, behind that of its table."""
         return pattern.fullmatch(f"{self.collection(table.id)}.{name}") is not None
 
+    def comment(self, literal: str) -> str | None:
+        """A comment of SQL, if messages have comments."""
+        return None
+
     def parameters(self, column: Column, table: Table) -> tuple[tuple[str, str], ...]:
         """Parameters of a column's schema, behind those of its type."""
         return ()
@@ -210,6 +214,10 @@ class RelationalConnector(Connector):
     @abstractmethod
     def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
         """The name of a column's type at the source, its length and scale; None: unknown."""
+
+    def comment(self, literal: str) -> str | None:
+        """A comment of SQL, if messages have comments."""
+        return None
 
     def parameters(self, column: Column, table: Table) -> tuple[tuple[str, str], ...]:
         """Parameters of a column's schema that tell its type at the source, if they are asked for."""
@@ -225,7 +233,7 @@ class RelationalConnector(Connector):
             "type": type.upper(),
             "length": length,
             "scale": scale,
-            "comment": (column.comment or None) if self.options.schema_comments else None,
+            "comment": self.comment(column.comment),
             "name": column.name,
         }
         return tuple(

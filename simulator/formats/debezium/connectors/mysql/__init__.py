@@ -17,6 +17,7 @@ from simulator.delivery.steps.queries import with_queries
 from simulator.formats.debezium.connectors.connector import DdlConnector, Published, SnapshotOpened
 from simulator.formats.debezium.connectors.mysql import defaults, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
+from simulator.formats.debezium.connectors.mysql.literals import literal_text
 from simulator.formats.debezium.connectors.mysql.types import default, definition, enum_values
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
@@ -173,10 +174,13 @@ class MysqlConnector(DdlConnector):
             "optional": column.nullable,
             "autoIncremented": numbered,
             "generated": numbered,
-            "comment": (column.comment or None) if self.options.schema_comments else None,
+            "comment": self.comment(column.comment),
             "defaultValueExpression": defaults.text(column),
             "enumValues": enum_values(column),
         }
+
+    def comment(self, literal: str) -> str | None:
+        return literal_text(literal) or None if self.options.schema_comments else None
 
     def source_type(self, column: Column) -> tuple[str, int | None, int | None]:
         read = definition(column, self.source)

@@ -20,7 +20,8 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive, storag
 from simulator.formats.binlog_json import binlog_text, snapshot_text
 from simulator.formats.debezium import schema as connect
 from simulator.formats.debezium.connectors.mysql import defaults
-from simulator.formats.debezium.connectors.mysql.types import Definition, definition, has_text_documents
+from simulator.formats.debezium.connectors.mysql.literals import literal_text
+from simulator.formats.debezium.connectors.mysql.types import TEXTS, Definition, definition, has_text_documents
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import Schema
 from simulator.formats.debezium.values import cells, temporal
@@ -57,9 +58,9 @@ class Converters:
     def column(self, column: Column, *, snapshot: bool = False) -> Converted:
         read = definition(column, self.source)
         schema, cell = self._typed(column.type, read, snapshot)
-        default = defaults.json(column, read, schema, cell, self.source)
+        default = defaults.json(column, read, schema, cell, self.source, adjusted=self.options.time_adjuster)
         if self.options.schema_comments and column.comment:
-            schema = replace(schema, doc=column.comment)
+            schema = replace(schema, doc=literal_text(column.comment))
         absent = _EPOCH if schema == connect.ZONED_TIMESTAMP else _absent(schema)
         return cells.finished(schema, cell, nullable=column.nullable, default=default, absent=absent)
 
@@ -134,7 +135,7 @@ class Converters:
         return cells.binary_cell("bytes", of)
 
     def _binary(self, type: ColumnType, read: Definition) -> Typed:
-        if read.jdbc in (1, 12):  # the parser reads a text, whatever its character set
+        if read.jdbc in TEXTS:  # the parser reads a text, whatever its character set
             padded = type.name == "binary"
             return connect.STRING, text_cell(
                 lambda array: java.latin1(without_trailing_zeros(array) if padded else array), escaped=True

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.formats.debezium.connectors.connector import Published, SnapshotOpened, TableChange, members_of
+from simulator.formats.debezium.connectors.mysql.literals import single_quoted
 from simulator.model import SchemaChange, SchemaChangeKind, Table, TableId
 
 K = SchemaChangeKind
@@ -89,7 +90,7 @@ def published(event: SchemaChange) -> Iterator[Published]:
         else:
             yield _message(
                 event,
-                parsed_text(event.sql),
+                parsed_text(single_quoted(event.sql)),
                 table.id.name,
                 (TableChange("CREATE" if created else "ALTER", quoted_id(table.id), table),),
                 database=table.id.database,

@@ -40,6 +40,8 @@ _CODES: Final = {
     2004: "tinyblob|blob|mediumblob|longblob|long varbinary",
     2014: "timestamp",
 }
+# Codes of CHAR and VARCHAR.
+TEXTS: Final = (1, 12)
 JDBC: Final = {name: code for code, names in _CODES.items() for name in names.split("|")}
 _NATIONAL: Final = frozenset(name for code in (-15, -9) for name in _CODES[code].split("|"))
 _TYPE: Final = re.compile(r"\s*([a-z_][a-z0-9_ ]*?)\s*(?:\((.*?)\)|$|(?=\s(?:character|charset|collate|unsigned|signed|"
