@@ -51,6 +51,8 @@ class Envelope:
     counts otherwise than the stream, and `place_in_table` the change's place among those of its table in its
     transaction, from 1, where it counts these (`simulator.delivery.counts`).
 
+    `row`, where a product asks for it, is the number of the row in its event of the log, from 0; None: all are 0.
+
     `query`, where a product asks for it, is the text of the statement that made the change, None if it is unknown.
 
     `borders` are those of its snapshot at which a row stands, bits of `Border`; None of all that is no snapshot.
@@ -77,12 +79,13 @@ class Envelope:
     counted: Ints | None = None
     place_in_table: Ints | None = None
     statement_ms: Ints | None = None
+    row: Ints | None = None
     query: npt.NDArray[Any] | None = None
     borders: Ints | None = None
     life: Life = FIRST_LIFE
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
-    SOME = ("txn_in_second", "header", "place_in_table", "statement_ms", "query", "borders")
+    SOME = ("txn_in_second", "header", "place_in_table", "statement_ms", "row", "query", "borders")
 
     def __post_init__(self) -> None:
         if self.in_second is None:

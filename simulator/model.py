@@ -245,7 +245,8 @@ class TransactionHeader:
     The executed set holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`.
     `gtid` is the transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
     `thread` is the session's connection id, `sql_mode` and `charset` are codes of its variables, and `database` is its
-    current database. `xa`: XA START began it, a branch of a distributed transaction.
+    current database. `xa`: XA START began it, a branch of a distributed transaction. `ended_files` is the number of the
+    log's files that FLUSH LOGS, or their size, has ended before.
     """
 
     last: int
@@ -256,6 +257,7 @@ class TransactionHeader:
     charset: int = 0
     database: str = ""
     xa: bool = False
+    ended_files: int = 0
 
 
 @dataclass(frozen=True, slots=True)

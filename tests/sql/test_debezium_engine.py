@@ -48,8 +48,6 @@ UNWRAP: Final = {
     "postgresql": {"add.fields": "table,snapshot,total_order", "add.headers": "op,source.schema:owner"},
 }
 ENGINE: Final = {**COLUMNS, "skipped.operations": "none"}
-# The number that the last row had before a statement.
-ROW: Final = re.compile(rb'(?<="pos":0,)"row":\d+(?=,"thread":(?:null|0),"query":null\},"(?:ts_ms|transaction)")')
 # Defaults of the server's clock, which PostgreSQL's two runs read at two times; literals end with 2024.
 NOW: Final = re.compile(rb'"20(?:2[5-9]|[3-9]\d)-\d\d-\d\dT[\d:]{8}\.\d{6}Z"')
 # A transaction without rows: CREATE TABLE … SELECT of none. The history has no such transaction.
@@ -63,7 +61,7 @@ def settled(records: Iterable[Record]) -> Lanes:
     lanes: Lanes = {}
     for record in records:
         masked = record.masked()
-        value = masked.value and NOW.sub(b'"now"', ROW.sub(b'"row":0', masked.value))
+        value = masked.value and NOW.sub(b'"now"', masked.value)
         lane = lanes.setdefault(record.topic, [])
         ended = value is not None and (EMPTY in value or f'"{MARKS}"'.encode() in value)
         if ended and record.topic == f"{PREFIX}.transaction":

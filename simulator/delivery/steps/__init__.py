@@ -14,6 +14,13 @@ from simulator.batch import ChangeBatch, Ints
 from simulator.model import Event, Table
 
 
+class Block(Protocol):
+    """Changes of some turns."""
+
+    @property
+    def batches(self) -> Sequence[ChangeBatch]: ...
+
+
 class History(Protocol):
     """Interface of the stream for steps and packing; blocks have `block_turns` turns."""
 
@@ -21,6 +28,10 @@ class History(Protocol):
 
     def previous_ms(self, turns: Ints) -> Ints:
         """Commit time of the transaction before that of each turn, epoch milliseconds."""
+        ...
+
+    def read(self, first: int, stop: int) -> Block:
+        """The changes of the turns [first, stop), which begin and end at transaction borders."""
         ...
 
     def border(self, turn: int) -> int:

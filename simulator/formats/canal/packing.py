@@ -12,12 +12,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.pack import Events, Packing, begins_of_statements, changed_by_column
 from simulator.model import DELETE, INSERT, UPDATE, Column
-from simulator.sources.mysql.row_bytes import packed_row_bytes
-
-
-def event_header(columns: int, images: int) -> int:
-    """Bytes of a rows event without rows: 11, and a bitmap of the columns for each image (MySQL; recorded splits)."""
-    return 11 + images * ((columns + 7) // 8)
+from simulator.sources.mysql.row_bytes import event_header, event_starts, packed_row_bytes
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,6 @@ class RowsEvents(Packing):
 
     def _filled(self, batch: ChangeBatch, statements: Ints) -> Ints:
         """Event starts: within a statement a row joins the event while it fits."""
-        most = self.max_rows or len(batch)
         columns = batch.table.columns
         sizes = self.row_bytes(columns, batch.image())
         images = 1
@@ -57,22 +51,7 @@ class RowsEvents(Packing):
             images = 2
             sizes = sizes + self.row_bytes(columns, [batch.full_before(i) for i in range(len(columns))])
         room = self.max_bytes - self.header(len(columns), images)
-        ends = np.append(statements[1:], len(batch))
-        bytes_before = np.concatenate([[0], np.cumsum(sizes)])
-        filled: list[int] = []
-        # Statements that fit whole need no loop over rows; most do.
-        fitting = (bytes_before[ends] - bytes_before[statements] <= room) & ((ends - statements) <= most)
-        for start, end, fits in zip(statements.tolist(), ends.tolist(), fitting.tolist(), strict=True):
-            filled.append(start)
-            row = start
-            while not fits:
-                # the last row that fits; a row larger than an event gets its own event
-                row = max(row + 1, int(np.searchsorted(bytes_before, bytes_before[row] + room, side="right")) - 1)
-                row = min(row, filled[-1] + most)
-                if row >= end:
-                    break
-                filled.append(row)
-        return np.array([*filled, len(batch)], dtype=np.int64)
+        return event_starts(sizes, statements, room, self.max_rows)
 
 
 def _accumulate(rows: Ints | None, starts: Ints) -> Ints | None:

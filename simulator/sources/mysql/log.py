@@ -79,7 +79,8 @@ class MysqlLog(Log):
 
     def file_number(self, entries: Entries) -> Ints:
         """The number of the log file, from 1."""
-        return (entries.txn >> FILE_BITS) + 1
+        ended = 0 if entries.header is None else _of_session(entries, "ended_files", entries.txn)
+        return (entries.txn >> FILE_BITS) + 1 + ended
 
     def file(self, entries: Entries, *, base: str = "mysql-bin") -> pa.Array:
         """The name of the log file, `mysql-bin.000001`, from a dictionary."""

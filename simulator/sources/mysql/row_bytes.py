@@ -39,7 +39,7 @@ def packed_bytes(column: Column, array: pa.Array) -> Ints:
     The estimate of a JSON document is its text's length, one byte for every member and four for every object and array:
     the binary form has no quotes, blanks or commas but seven bytes of offsets, lengths and types for a member.
     """
-    fixed = _FIXED.get(family(column.type))
+    fixed = FIXED.get(family(column.type))
     if fixed is not None:
         sizes = np.full(len(array), fixed(column.type), dtype=np.int64)
     else:
@@ -60,6 +60,33 @@ def packed_row_bytes(columns: Sequence[Column], arrays: Sequence[pa.Array]) -> I
     return sizes
 
 
+def event_header(columns: int, images: int) -> int:
+    """Bytes of a rows event without rows: 11, and a bitmap of the columns for each image (MySQL; recorded splits)."""
+    return 11 + images * ((columns + 7) // 8)
+
+
+def event_starts(sizes: Ints, statements: Ints, room: int, most: int | None = None) -> Ints:
+    """Where rows events begin, and the number of rows at the end: within a statement a row joins the event while its
+    bytes fit into the room, up to `most` rows (None: any number). `statements`: where these begin."""
+    ends = np.append(statements[1:], len(sizes))
+    most = most or len(sizes)
+    done = np.concatenate([[0], np.cumsum(sizes)])
+    filled: list[int] = []
+    # Statements that fit whole need no loop over rows; most do.
+    fitting = (done[ends] - done[statements] <= room) & ((ends - statements) <= most)
+    for start, end, fits in zip(statements.tolist(), ends.tolist(), fitting.tolist(), strict=True):
+        filled.append(start)
+        row = start
+        while not fits:
+            # the last row that fits; a row larger than an event gets its own event
+            row = max(row + 1, int(np.searchsorted(done, done[row] + room, side="right")) - 1)
+            row = min(row, filled[-1] + most)
+            if row >= end:
+                break
+            filled.append(row)
+    return np.array([*filled, len(sizes)], dtype=np.int64)
+
+
 def _decimal_bytes(type: ColumnType) -> int:
     precision, scale = precision_scale(type)
     return sum(digits // 9 * 4 + _DIGIT_BYTES[digits % 9] for digits in (precision - scale, scale))
@@ -69,7 +96,7 @@ def _datetime_bytes(type: ColumnType) -> int:
     return (4 if type.name == "timestamp" else 5) + ((type.length or 0) + 1) // 2
 
 
-_FIXED: Final[Mapping[str, Callable[[ColumnType], int]]] = {
+FIXED: Final[Mapping[str, Callable[[ColumnType], int]]] = {
     "integer": lambda type: TYPES[type.name].bits // 8,
     "decimal": _decimal_bytes,
     "float": lambda type: 4 if type.name == "float" else 8,

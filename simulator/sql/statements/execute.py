@@ -233,6 +233,15 @@ def _logged_as(kind: SchemaChangeKind) -> Callable[[Session, Reader, str], None]
     return log
 
 
+def _flush(session: Session, words: Reader, text: str) -> None:
+    """FLUSH LOGS begins a file of the log, which does not have the statement; others are logged."""
+    if _FLUSH_LOGS.match(text):
+        session.commit()
+        session.log.ended_files += 1
+    else:
+        _logged_as(SchemaChangeKind.OTHER)(session, words, text)
+
+
 def _call(session: Session, words: Reader, text: str) -> None:
     """A refusal inside a procedure takes back what its statements before it did."""
     if session.statement.depth:
@@ -264,6 +273,7 @@ def _use(session: Session, words: Reader, text: str) -> None:
 _UTF8MB3: Final = ("utf8", "utf8mb3")
 _BEYOND_UTF8MB3: Final = re.compile("[\U00010000-\U0010ffff]")
 # First words of other statements of servers.
+_FLUSH_LOGS: Final = re.compile(r"\s*FLUSH\s+(?:(?:LOCAL|NO_WRITE_TO_BINLOG)\s+)?(?:BINARY\s+)?LOGS\b", re.IGNORECASE)
 _REFUSED: Final = frozenset((
     "BACKUP", "BINLOG", "CASE", "CHANGE", "CLONE", "FOR", "GET", "HANDLER", "IF", "IMPORT", "INSTALL", "LOAD", "LOOP",
     "PURGE", "REPAIR", "REPEAT", "RESET", "RESIGNAL", "RESTART", "SHUTDOWN", "SIGNAL", "SLAVE", "STOP", "UNINSTALL",
@@ -280,7 +290,7 @@ _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "DEALLOCATE": lambda session, words, text: prepared.deallocate(session, words),
     "DO": lambda session, words, text: prepared.do(session, words),
     "DROP": _drop,
-    "FLUSH": _logged_as(SchemaChangeKind.OTHER),
+    "FLUSH": _flush,
     "GRANT": _logged_as(SchemaChangeKind.ACCOUNT),
     "LOCK": transactions.lock,
     "OPTIMIZE": _logged_as(SchemaChangeKind.OTHER),

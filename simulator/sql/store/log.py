@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from simulator.model import TransactionHeader
 from simulator.sources.mysql.log import CHARSET, FIRST_THREAD, SQL_MODE
@@ -30,6 +30,7 @@ class Log:
     last: int = 0
     executed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     domains: dict[str, str] = field(default_factory=dict)
+    ended_files: int = 0
 
     def commit(self, entries: list[Entry], ms: int, gtid: str, session: SessionFacts) -> None:
         """Append a transaction; each DDL statement is a transaction. `gtid` is the value of GTID_NEXT."""
@@ -54,7 +55,7 @@ class Log:
     def _header(self, gtid: str, session: SessionFacts) -> TransactionHeader:
         other_gtids = "".join(f",{server}:{_ranges(numbers)}" for server, numbers in sorted(self.executed.items()))
         other_gtids += "".join(f",{last}" for _, last in sorted(self.domains.items()))
-        return TransactionHeader(self.last, other_gtids, gtid, *astuple(session))
+        return TransactionHeader(self.last, other_gtids, gtid, **asdict(session), ended_files=self.ended_files)
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -42,12 +42,14 @@ def members_of(event: SchemaChange) -> dict[str, Any]:
 class Published(SchemaChange):
     """A message of the topic of schema changes. `table_names`: the tables in its `source`; None: the member is null.
 
-    `truncated`: the table that it empties; the message goes to that table's topic.
+    `truncated`: the table that it empties; the message goes to that table's topic. `row`: of MySQL, the number of the
+    last row before it in its event of the log.
     """
 
     table_names: str | None = None
     changes: tuple[TableChange, ...] = ()
     truncated: Table | None = None
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)

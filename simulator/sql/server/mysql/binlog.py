@@ -89,7 +89,12 @@ class Gtid:
     text: str
 
 
-Event = Rows | Query | Commit | Note | Gtid
+@dataclass(frozen=True, slots=True)
+class FileEnd:
+    """The end of the log's file."""
+
+
+Event = Rows | Query | Commit | Note | Gtid | FileEnd
 
 
 @dataclass
@@ -145,6 +150,8 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
             yield Note(False, data.raw[data.position :].decode("utf-8", "surrogateescape"))
         elif code == _ANNOTATE:
             yield Note(True, data.raw[data.position :].decode("utf-8", "surrogateescape"))
+        elif code == _ROTATE and at_s:  # those without a time begin a dump
+            yield FileEnd()
         elif code in _UNREAD:
             raise UsageError(f"the server logs with {_UNREAD[code]}, which is not read: turn it off.")
 

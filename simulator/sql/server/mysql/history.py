@@ -76,6 +76,8 @@ class Follower:
                 self._commit(event.at_s)
             case binlog.Query():
                 self._query(event, is_last_ddl)
+            case binlog.FileEnd():
+                self.session.log.ended_files += 1
 
     def skip(self) -> None:
         """Leave out rows: the statement noted before them does not belong to later rows."""

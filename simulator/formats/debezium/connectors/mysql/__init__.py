@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Ints
+from simulator.batch import ChangeBatch
 from simulator.delivery.redelivery import Redelivery
 from simulator.delivery.steps import Changes, Step
 from simulator.delivery.steps.queries import with_queries
@@ -18,6 +18,7 @@ from simulator.formats.debezium.connectors.connector import DdlConnector, Publis
 from simulator.formats.debezium.connectors.mysql import defaults, statements
 from simulator.formats.debezium.connectors.mysql.converters import Converters
 from simulator.formats.debezium.connectors.mysql.literals import literal_text
+from simulator.formats.debezium.connectors.mysql.rows import row_numbers, row_pieces
 from simulator.formats.debezium.connectors.mysql.types import default, definition, enum_values
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT32, INT64, STRING, Schema, optional
@@ -38,8 +39,7 @@ from simulator.model import (
 from simulator.sources.log import Entries, entries, entry
 from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.sources.source import Source
-from simulator.text.template import Piece, join
-from simulator.values.groups import numbered
+from simulator.text.template import join
 from simulator.wire.fields import Field, PerChange, PerEvent
 
 # The default collation of a server whose character set is utf8mb4.
@@ -90,7 +90,7 @@ class MysqlConnector(DdlConnector):
     @property
     def steps(self) -> tuple[Step, ...]:
         branches = (branches_apart,) if self.has_branches else ()
-        return (*branches, with_queries(self.source)) if self.options.query else branches
+        return (*branches, row_numbers(self.log), *((with_queries(self.source),) if self.options.query else ()))
 
     @property
     def has_gtids(self) -> bool:
@@ -113,7 +113,7 @@ class MysqlConnector(DdlConnector):
             Field("gtid", {**logged, READ: None}),
             Field("file", by_row(per_entry(self.log.file), per_entry(self.log.file))),
             Field("pos", by_row(per_entry(self.log.offset), per_entry(self.log.offset))),
-            Field("row", by_row(PerChange(_row_numbers), 0)),
+            Field("row", by_row(PerChange(row_pieces), PerEvent(lambda event: event.row))),
             Field("thread", {**dict.fromkeys(ROW_KINDS, thread), READ: None, DDL: PerEvent(self._ddl_thread)}),
             Field("query", by_row(PerChange(query_texts) if self.options.query else None) | {READ: None}),
         )
@@ -192,16 +192,6 @@ class MysqlConnector(DdlConnector):
 
     def table_charset(self, table: Table) -> str | None:
         return default(table)
-
-
-def _row_numbers(batch: ChangeBatch) -> Ints | list[Piece]:
-    """The number of each row in its statement's event; a constant where each is the first."""
-    turn, statement = batch.envelope.turn, batch.envelope.statement
-    continued = (turn[1:] == turn[:-1]) & (statement[1:] == statement[:-1])
-    if not batch.envelope.phase or not continued.any():
-        return ["0"]
-    begins: Ints = np.append(0, np.flatnonzero(~continued) + 1)
-    return numbered(np.diff(begins, append=len(batch)))
 
 
 class MariadbConnector(MysqlConnector):

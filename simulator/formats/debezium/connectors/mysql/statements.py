@@ -74,7 +74,7 @@ def published(event: SchemaChange) -> Iterator[Published]:
                 database=table.id.database,
             )
     elif kind is K.RENAME_TABLE and len(tables) > 1:
-        names = ",".join(after.id.name for _, after in tables if after)
+        names = ",".join(sorted(after.id.name for _, after in tables if after))
         for before, after in tables:
             assert before is not None
             assert after is not None
@@ -141,7 +141,8 @@ def _message(
 ) -> Published:
     members = members_of(event)
     members |= {"sql": sql, "database": event.database if database is None else database}
-    return Published(**members, table_names=table_names, changes=changes, truncated=truncated)
+    row = getattr(event, "row", 0)
+    return Published(**members, table_names=table_names, changes=changes, truncated=truncated, row=row)
 
 
 def is_sent(event: SchemaChange) -> bool:
