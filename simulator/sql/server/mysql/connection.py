@@ -130,9 +130,10 @@ class Connection:
                 if packet[0] == 0xFE:
                     return
                 event = packet[1 : len(packet) - checksum]
-                name = rotated(event) or name
+                next_name = rotated(event)
+                name = next_name or name
                 (end_offset,) = struct.unpack_from("<I", event, 13)
-                if (name, end_offset) > end:
+                if next_name is None and (name, end_offset) > end:
                     return
                 yield event
         finally:
