@@ -66,8 +66,8 @@ def event_header(columns: int, images: int) -> int:
 
 
 def event_starts(sizes: Ints, statements: Ints, room: int, most: int | None = None) -> Ints:
-    """Where rows events begin, and the number of rows at the end: within a statement a row joins the event while its
-    bytes fit into the room, up to `most` rows (None: any number). `statements`: where these begin."""
+    """First rows of rows events, and the number of rows at the end: within a statement a row joins the event while its
+    bytes fit into the room, up to `most` rows (None: any number). `statements`: first rows of these."""
     ends = np.append(statements[1:], len(sizes))
     most = most or len(sizes)
     done = np.concatenate([[0], np.cumsum(sizes)])
