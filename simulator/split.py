@@ -15,13 +15,15 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     """Updates that change one of these columns (all updates if None) as the DELETE of the old row and the INSERT of the
     new one: the batch, or what is left of it and the halves.
 
-    A half keeps its row's place; the insert stands right behind.
+    A half keeps its row's place; the insert stands right behind. A column that the log's before image lacks tells no
+    change.
     """
     if batch.kind is not UPDATE:
         return [batch]
     moved = np.full(len(batch), columns is None)
+    held = None if batch.logged is None else batch.logged.before
     for column in columns or ():
-        rows = changed_rows(batch, column)
+        rows = changed_rows(batch, column) if held is None or column in held else None
         if rows is not None:
             moved[rows] = True
     if not moved.any():

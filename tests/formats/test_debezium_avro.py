@@ -172,17 +172,6 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
             messages(job_of(f"schema.ids={file}"))
 
 
-def test_a_union_has_no_name_for_a_subject() -> None:
-    with schema_registry() as registry, pytest.raises(UsageError, match="are a union, which has no record's name"):
-        messages(
-            job_of(
-                f"schema.registry.url={registry.url}",
-                "transforms=unwrap",
-                "value.subject.name.strategy=RecordNameStrategy",
-            )
-        )
-
-
 NAMES: Final = (
     "create table `two words` (`1st` int primary key, `größe` int);\ninsert into `two words` values (1, 2);\n"
 )

@@ -19,6 +19,7 @@ Documents of MongoDB have an envelope of their own (`connectors/mongodb`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from simulator.delivery.policies.client import ByClient
@@ -123,7 +124,13 @@ def layout_of(envelopes: Envelopes, writer: JsonWriter) -> Layout:
     return Layout(
         writer,
         Routing(envelopes.names.topics, {"key": ByClient()}, split=connector.key_columns),
-        steps=(typed_documents, nulls_for_gaps, schema_history, counted_by_table, *connector.steps),
+        steps=(
+            typed_documents,
+            partial(nulls_for_gaps, connector.key_columns),
+            schema_history,
+            counted_by_table,
+            *connector.steps,
+        ),
         sends=sends(options, connector),
         statements=statements,
         omits=omits,

@@ -91,10 +91,8 @@ class UnwrappedWriter(JsonWriter):
         self.rows_of = {kind: envelopes.rows("before" if kind is DELETE else "after") for kind in KINDS}
 
     def value_schema(self, table: Any) -> Schema:
-        """The row's schema; required if members are added."""
+        """The row's schema, which is required as soon as the transform adds members, be it none."""
         row = self.envelopes.row_schema(table)
-        if self._members is None:
-            return row
         deleted = [(f"__{DELETED}", optional(STRING))] if self.rewrites else []
         return struct((*row.fields, *deleted, *self.added_schemas(table)), row.name)
 

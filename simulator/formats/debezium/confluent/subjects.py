@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from simulator.errors import UsageError
 from simulator.formats.debezium import schema_changes, transactions
 from simulator.formats.debezium.confluent.schema import AvroSchemas
 from simulator.formats.debezium.connectors.connector import DdlConnector
@@ -64,10 +63,5 @@ class AvroSubjects:
         text = self.schemas.text(schema)
         if strategy == "TopicNameStrategy":
             return f"{topic}-{part}", text
-        if text.startswith("["):
-            raise UsageError(
-                f"-f debezium-avro,{part}.subject.name.strategy={strategy}: the {part}s of {topic} are a union,"
-                " which has no record's name; add a field (transforms.unwrap.add.fields), or use TopicNameStrategy."
-            )
         name = full_name(text)
         return name if strategy == "RecordNameStrategy" else f"{topic}-{name}", text

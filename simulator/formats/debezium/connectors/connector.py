@@ -95,7 +95,7 @@ class Connector(ABC):
     row_images: ClassVar[frozenset[str] | None] = frozenset()
     tells_other_key: ClassVar[bool] = True
     truncates_in_transaction: ClassVar[bool] = False
-    log_messages: ClassVar[LogMessages | None] = None
+    log_messages: LogMessages | None = None
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         self.options, self.source = options, source

@@ -13,10 +13,10 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch
 from simulator.delivery.steps import Step
 from simulator.errors import OptionError
-from simulator.formats.debezium.connectors.connector import LogMessages, Published, RelationalConnector, members_of
+from simulator.formats.debezium.connectors.connector import Published, RelationalConnector, members_of
 from simulator.formats.debezium.connectors.postgresql import source_types
 from simulator.formats.debezium.connectors.postgresql.converters import Converters
-from simulator.formats.debezium.connectors.postgresql.messages import MESSAGES, counted_messages
+from simulator.formats.debezium.connectors.postgresql.messages import counted_messages, log_messages
 from simulator.formats.debezium.options import ConnectorOptions
 from simulator.formats.debezium.schema import INT64, STRING, Schema, optional
 from simulator.formats.debezium.values.cells import Converted
@@ -40,12 +40,12 @@ class PostgresqlConnector(RelationalConnector):
     parts: ClassVar[str] = "{schema}.{table}"
     row_images: ClassVar[frozenset[str] | None] = None
     truncates_in_transaction: ClassVar[bool] = True
-    log_messages: ClassVar[LogMessages | None] = MESSAGES
 
     def __init__(self, options: ConnectorOptions, source: Source, *, numeric: bool) -> None:
         super().__init__(options, source, numeric=numeric)
         self._converters = Converters(options, source, numeric=numeric)
         self._placeholder = self._read_placeholder()
+        self.log_messages = log_messages(options.binary_handling)
         assert isinstance(source.log, PostgresqlLog)
         self.log = source.log
 

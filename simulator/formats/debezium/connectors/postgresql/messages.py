@@ -9,18 +9,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from simulator import order
 from simulator.batch import ChangeBatch, Ints, TableCounts
 from simulator.delivery.steps import Changes
 from simulator.formats.debezium.connectors.connector import LogMessages
-from simulator.formats.debezium.schema import BYTES, INT64, STRING, Schema, optional, struct
-from simulator.formats.debezium.values.cells import base64_of
+from simulator.formats.debezium.schema import INT64, STRING, Schema, optional, struct
+from simulator.formats.debezium.values import cells
 from simulator.model import BEGIN, COMMIT, LoggedStatement, LogPositions, TableId
-from simulator.wire.fields import Field, Members, PerEvent
+from simulator.wire.fields import Cell, Field, Members, PerEvent
 
 KEY: Final = struct({"prefix": optional(STRING)}, "io.debezium.connector.postgresql.MessageKey", 1)
 # The number at its end differs between processes; 0 is decided here.
@@ -29,33 +31,34 @@ COLLECTION: Final = "io.debezium.connector.postgresql.LogicalDecodingMessageMoni
 MOST: Final = np.iinfo(np.int64).max
 
 
-def value_schema(source: Schema, transaction: Schema) -> Schema:
-    content = struct(
-        {"prefix": optional(STRING), "content": optional(BYTES)}, "io.debezium.connector.postgresql.Message", 1
+def _value_schema(content: Schema, source: Schema, transaction: Schema) -> Schema:
+    message = struct(
+        {"prefix": optional(STRING), "content": optional(content)}, "io.debezium.connector.postgresql.Message", 1
     )
     members = {
         "op": STRING,
         "ts_ms": optional(INT64),
         "source": source,
         "transaction": transaction,
-        "message": content,
+        "message": message,
     }
     return struct(members, "io.debezium.connector.postgresql.MessageValue", 1)
 
 
-def fields(source: Members) -> tuple[Field, ...]:
+def _fields(binary: Cell, source: Members) -> tuple[Field, ...]:
     """The members; `transaction` is null."""
+
+    def message(event: LoggedStatement) -> dict[str, Any]:
+        content = pa.array([event.sql.encode("utf-8", "surrogateescape")], pa.binary())
+        return {"prefix": event.table, "content": binary.text(content)[0].as_py()}
+
     return (
         Field("op", "m"),
         Field("ts_ms", PerEvent(lambda event: event.write_ms)),
         Field("source", source),
         Field("transaction", None),
-        Field("message", PerEvent(_message)),
+        Field("message", PerEvent(message)),
     )
-
-
-def _message(event: LoggedStatement) -> dict[str, Any]:
-    return {"prefix": event.table, "content": base64_of(event.sql.encode("utf-8", "surrogateescape"))}
 
 
 def in_transaction(event: LoggedStatement) -> bool:
@@ -73,7 +76,17 @@ def place(event: LoggedStatement) -> int:
     return event.order.ordinal // order.STEP + 1
 
 
-MESSAGES: Final = LogMessages(KEY, COLLECTION, fields, value_schema, in_transaction, is_only_entry, place)
+def log_messages(mode: str) -> LogMessages:
+    """Their schemas and fields; the content is as `binary.handling.mode` says."""
+    return LogMessages(
+        KEY,
+        COLLECTION,
+        partial(_fields, cells.binary_cell(mode)),
+        partial(_value_schema, cells.binary_schema(mode)),
+        in_transaction,
+        is_only_entry,
+        place,
+    )
 
 
 def counted_messages(changes: Changes) -> Changes:
