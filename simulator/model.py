@@ -120,7 +120,8 @@ class UniqueKey:
 @dataclass(frozen=True)
 class Table:
     """One version of a table: columns in table order, primary key in key order. Version 0 is the first. `charset` is
-    its default character set, "" if unspecified; `comment` is the literal of its COMMENT, "" without one."""
+    its default character set, "" if unspecified; `comment` is the literal of its COMMENT, "" without one. `text_key`
+    has the columns of the key that Debezium's parser reads from the statements; None: it did not read them."""
 
     id: TableId
     columns: tuple[Column, ...]
@@ -129,6 +130,7 @@ class Table:
     unique_keys: tuple[UniqueKey, ...] = ()
     charset: str = ""
     comment: str = ""
+    text_key: tuple[str, ...] | None = None
 
     @cached_property
     def positions(self) -> Mapping[str, int]:

@@ -99,3 +99,59 @@ def test_comments(tmp_path: Path) -> None:
     (change,) = created["tableChanges"]
     assert [column["comment"] for column in change["table"]["columns"]] == [r"a\tb ''q''", 'dq ""x"" y']
     assert change["table"]["comment"] == r"c: \\"
+
+
+# Statements about a table `t` without a primary key, and the key that the parser knows after them.
+KEYS: Final = {
+    "create table t(a int unique, b int)": ["a"],
+    "create table t(a int not null, b int unique, c int unique, unique(a))": ["b"],
+    "create table t(a int, b int not null, c int not null, unique(a), unique(c), unique(b))": ["c"],
+    "create table t(unique(b), b int not null)": [],
+    "create table t(a int unique, b int); alter table t rename column a to z, add c int": ["z"],
+    "create table t(a int unique, b int not null); alter table t drop column a": [],
+    "create table t(b int not null unique, a int); alter table t drop index b": ["b"],
+    "create table t(a int primary key, b int not null, unique(b)); alter table t drop primary key": [],
+    "create table t(a int, b int); alter table t add c int not null unique": [],
+    "create table t(a int, b int); alter table t modify a int not null unique": [],
+    "create table t(a int); alter table t add (d int not null primary key)": [],
+    "create table t(a int, b int not null); alter table t add (c int not null, unique(c), unique(b))": ["b"],
+    "create table t(a int not null, b int not null); alter table t add unique(b), add unique(a)": ["b"],
+    "create table o(a int unique); create table t like o": ["a"],
+}
+
+
+@pytest.mark.parametrize("statements", KEYS)
+def test_keys(statements: str, tmp_path: Path) -> None:
+    """The parser's own: it takes the first unique key that it reads, and keeps it without its index."""
+    _, payload = payloads(tmp_path, f"create database d; use d; {statements}")[-1]
+    assert payload["tableChanges"][0]["table"]["primaryKeyColumnNames"] == KEYS[statements]
+
+
+def test_keys_of_rows(tmp_path: Path) -> None:
+    """A snapshot has the key that SHOW CREATE TABLE prints first."""
+    file = tmp_path / "keys.sql"
+    file.write_text(
+        "create database d; use d; create table s(a int unique, b int not null unique); insert into s values (1, 2);"
+        "\n-- @snapshot\ncreate table t(a int unique, b int not null unique); insert into t values (1, 2);"
+    )
+    made = open_job(str(file), "debezium-json", source="mysql-8.0").messages(Limits())
+    keys = {each.topic: json.loads(each.key)["payload"] for each in made if each.key}
+    assert (keys["dbserver1.d.s"], keys["dbserver1.d.t"]) == ({"b": 2}, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("statement", "ddl", "table"),
+    [
+        ("/* x */ CREATE  UNIQUE INDEX ub ON t(b) -- y", "UNIQUE INDEX ub ON t(b)", "t"),
+        ("create unique index ua on t(a)", "unique index ua on t(a)", "t"),
+        ("create unique index ux on t((b + 1))", "create unique index ux on t((b + 1))", ""),
+        ("create index ub on t(b)", "create index ub on t(b)", ""),
+        ("create unique index ub on k(b)", "create unique index ub on k(b)", ""),
+    ],
+)
+def test_indexes(statement: str, ddl: str, table: str, tmp_path: Path) -> None:
+    tables = "create table t(a int, b int not null); create table k(a int primary key, b int not null);"
+    _, payload = payloads(tmp_path, f"create database d; use d; {tables} {statement}")[-1]
+    assert (payload["ddl"], payload["source"]["table"]) == (ddl, table)
+    changes = [change["table"]["primaryKeyColumnNames"] for change in payload["tableChanges"]]
+    assert changes == ([["b"] if "(b)" in ddl else []] if table else [])

@@ -42,4 +42,5 @@ def _with_columns(table: Table, positions: tuple[int, ...]) -> Table:
         columns=columns,
         primary_key=tuple(name for name in table.primary_key if name in names),
         unique_keys=tuple(key for key in table.unique_keys if names.issuperset(key.columns)),
+        text_key=None if table.text_key is None else tuple(name for name in table.text_key if name in names),
     )

@@ -87,7 +87,7 @@ def _change(change: TableChange, connector: DdlConnector) -> dict[str, Any]:
     if table is not None:
         described = {
             "defaultCharsetName": connector.table_charset(table),
-            "primaryKeyColumnNames": list(table.row_key),
+            "primaryKeyColumnNames": list(connector.table_key(table)),
             "columns": [connector.described(column, table, i + 1) for i, column in enumerate(table.columns)],
             "comment": connector.comment(table.comment),
         }

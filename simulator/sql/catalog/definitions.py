@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,7 +85,7 @@ class ForeignKey:
 @dataclass(frozen=True)
 class Definition:
     """The current definition of a table. `checks` are names and texts of CHECK constraints; `partitioned` by RANGE,
-    LIST, HASH or KEY: servers read and log its rows by partition."""
+    LIST, HASH or KEY: servers read and log its rows by partition. `text_key`: as in the model's Table."""
 
     id: TableId
     fields: tuple[Field, ...]
@@ -99,6 +99,7 @@ class Definition:
     version: int = 0
     comment: str = ""
     partitioned: str = ""
+    text_key: tuple[str, ...] | None = None
 
     def position(self, name: str) -> int | None:
         """The position of the column of this name; case does not matter."""
@@ -110,7 +111,22 @@ class Definition:
         fields = tuple(
             replace(field, typed_in=(), inline_key=False, retyped=False, implied=False) for field in self.fields
         )
-        return replace(self, fields=fields)
+        return replace(self, fields=fields, text_key=None)
+
+    def with_text_keys(self, keys: Iterable[Key], *, typed_with_column: bool = False) -> Definition:
+        """The definition after keys were typed. A unique key is the table's to readers of the text if it has none yet,
+        and if all of its columns are known and NOT NULL; one that was typed with its column may be null."""
+        known = self.known_text_key
+        optional = {field.name.lower(): field.nullable for field in self.fields}
+        for key in keys:
+            fits = typed_with_column or not any(optional.get(name.lower(), True) for name in key.names)
+            if key.kind == "primary" or (key.kind == "unique" and not known and fits):
+                known = key.names
+        return replace(self, text_key=known)
+
+    @property
+    def known_text_key(self) -> tuple[str, ...]:
+        return self.table().row_key if self.text_key is None else self.text_key
 
     @property
     def primary(self) -> Key | None:
@@ -131,10 +147,14 @@ class Definition:
             unique,
             self.charset,
             self.comment,
+            None if self.text_key is None else self._names_of(self.text_key),
         )
 
     def _stored_names(self, key: Key) -> tuple[str, ...]:
-        return tuple(self.fields[self.position(name) or 0].name for name in key.names)
+        return self._names_of(key.names)
+
+    def _names_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self.fields[self.position(name) or 0].name for name in names)
 
 
 @dataclass

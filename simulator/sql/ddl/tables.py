@@ -297,8 +297,9 @@ def create_index(session: Session, words: Reader, sql: str, kind: str) -> None:
     items = Items(keys=[Key(name, kind, tuple(words.names_in_brackets()))])
     if any(not part for part, _ in items.keys[0].columns) and not session.server.expression_keys:
         raise SqlError(1064, sql[-80:])
-    redefine(session, data, finished(data.definition, items, mariadb=session.server.mariadb))
-    log(session, K.CREATE_INDEX, data.table, data.table, sql)
+    before, definition = data.table, data.definition.with_text_keys(items.keys)
+    redefine(session, data, finished(definition, items, mariadb=session.server.mariadb))
+    log(session, K.CREATE_INDEX, before, data.table, sql)
 
 
 def drop_index(session: Session, words: Reader, sql: str) -> None:

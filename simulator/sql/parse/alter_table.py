@@ -39,7 +39,8 @@ class Alteration:
     """
 
     def __init__(self, definition: Definition, words: Reader, server: Server, database: str, timestamps: bool) -> None:
-        self.words, self.server, self.definition, self.database = words, server, definition, database
+        self.words, self.server, self.database = words, server, database
+        self.definition = replace(definition, text_key=definition.known_text_key)
         self.origins = list(range(len(definition.fields)))
         self.kinds: list[K] = []
         self.new_id: TableId | None = None
@@ -115,12 +116,13 @@ class Alteration:
     # ------------------------------------------------------------------------------------------------------------ items
 
     def _add(self) -> None:
-        words, items = self.words, Items()
+        words, items, before = self.words, Items(), self.definition
         if words.peek("PARTITION"):
             words.skip_all()
             self.kinds.append(K.ALTER_TABLE)
             return
         if constraint(words, self.context, items):
+            self._type_keys(before, items.keys)
             self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
             self.null_fails = any(key.kind == "primary" for key in items.keys)
             constraint_only = bool(items.foreign or items.checks)
@@ -133,8 +135,9 @@ class Alteration:
                 raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
         several = words.take("(")
         while True:
+            first_key = len(items.keys)
             if several and constraint(words, self.context, items):
-                pass
+                self._type_keys(before, items.keys[first_key:])
             else:
                 field = column(words, self.context, items)
                 position = len(self.definition.fields)
@@ -142,12 +145,24 @@ class Alteration:
                     position = self._new_position(position)
                 self._insert(position, field, -1)
                 self._touched.add(field.name.lower())
+                self._type_keys(before, items.keys[first_key:], with_column=True, several=several)
             if not several or words.take(")"):
                 break
             words.need(",")
         self._types += items.types
         self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
+
+    def _type_keys(
+        self, before: Definition, keys: list[Key], *, with_column: bool = False, several: bool = False
+    ) -> None:
+        """Takes typed keys into the one that Debezium's parser knows. That of MySQL passes over UNIQUE with a column,
+        and over all keys with columns that are added together; constraints of these may name columns that were there
+        `before`."""
+        if with_column and not self.server.mariadb:
+            keys = [] if several else [key for key in keys if key.kind == "primary"]
+        known = replace(before, text_key=self.definition.text_key).with_text_keys(keys, typed_with_column=with_column)
+        self.definition = replace(self.definition, text_key=known.text_key)
 
     def _new_position(self, position: int) -> int:
         words = self.words
@@ -185,9 +200,10 @@ class Alteration:
         fields = list(self.definition.fields)
         del fields[position]
         origin = self.origins.pop(position)
-        keys = tuple(_renamed_key(key, old.name, new.name) for key in self.definition.keys)
-        self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
+        self._rename_in_keys(old.name, new.name)
+        self.definition = replace(self.definition, fields=tuple(fields))
         self._insert(self._new_position(position), new, origin)
+        self._type_keys(self.definition, items.keys, with_column=True)
         self._touched.add(new.name.lower())
         self.definition = finished(self.definition, items, mariadb=self.server.mariadb)
         self._types += items.types
@@ -200,7 +216,7 @@ class Alteration:
                 raise SqlError(1091, "PRIMARY", "INDEX")
             keys = tuple(key for key in self.definition.keys if key.kind != "primary")
             unkeyed = tuple(replace(field, inline_key=False, retyped=False) for field in self.definition.fields)
-            self.definition = replace(self.definition, keys=keys, fields=unkeyed)
+            self.definition = replace(self.definition, keys=keys, fields=unkeyed, text_key=())
             self.kinds.append(K.ALTER_TABLE)
         elif words.take("FOREIGN", "KEY"):
             name = words.name()
@@ -235,7 +251,10 @@ class Alteration:
                 raise SqlError(1090)
             remaining_keys = [_without_column(key, name) for key in self.definition.keys]
             self.definition = replace(
-                self.definition, fields=tuple(fields), keys=tuple(key for key in remaining_keys if key.columns)
+                self.definition,
+                fields=tuple(fields),
+                keys=tuple(key for key in remaining_keys if key.columns),
+                text_key=tuple(part for part in self.definition.known_text_key if part.lower() != name.lower()),
             )
             self.kinds.append(K.DROP_COLUMN)
 
@@ -305,8 +324,7 @@ class Alteration:
             if self.definition.position(new) not in (None, position):
                 raise SqlError(1060, new)
             self._replace(position, replace(self.definition.fields[position], name=new))
-            keys = tuple(_renamed_key(key, old, new) for key in self.definition.keys)
-            self.definition = replace(self.definition, keys=keys)
+            self._rename_in_keys(old, new)
             self.kinds.append(K.RENAME_COLUMN)
         elif words.one_of("INDEX", "KEY"):
             name = words.name()
@@ -324,6 +342,11 @@ class Alteration:
             database, name = words.qualified()
             self.new_id = TableId(database or self.database, name)
             self.kinds.append(K.RENAME_TABLE)
+
+    def _rename_in_keys(self, old: str, new: str) -> None:
+        keys = tuple(_renamed_key(key, old, new) for key in self.definition.keys)
+        text_key = tuple(new if name.lower() == old.lower() else name for name in self.definition.known_text_key)
+        self.definition = replace(self.definition, keys=keys, text_key=text_key)
 
     def _convert(self, charset: str, collation: str) -> None:
         check_charset(charset)

@@ -43,11 +43,16 @@ def read_table(words: Reader, id: TableId, context: Context, text: str, *, tempo
         collation = collation or default_collation(charset, context.server)
         context = replace(context, charset=charset, collation=collation)
     items = Items()
+    read = Definition(id, (), text_key=())
     if words.peek("(") and not words.peek("(", "SELECT"):
         words.need("(")
         while True:
-            if not constraint(words, context, items):
+            first_key = len(items.keys)
+            is_column = not constraint(words, context, items)
+            if is_column:
                 items.fields.append(column(words, context, items))
+            if keys := items.keys[first_key:]:
+                read = replace(read, fields=tuple(items.fields)).with_text_keys(keys, typed_with_column=is_column)
             if words.take(")"):
                 break
             words.need(",")
@@ -61,6 +66,7 @@ def read_table(words: Reader, id: TableId, context: Context, text: str, *, tempo
         temporary=temporary,
         transactional=options.transactional is not False,
         comment=options.comment or "",
+        text_key=read.text_key,
     )
     words.position = max(after, words.position)
     if words.take("PARTITION", "BY"):

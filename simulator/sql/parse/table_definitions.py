@@ -308,7 +308,7 @@ def without_key(definition: Definition, name: str) -> Definition:
         if any(name.lower() in (link.name.lower(), link.columns[0].lower()) for link in definition.foreign):
             raise Unsupported("dropping the index that a foreign key implies")
         raise SqlError(1091, name, "INDEX")
-    return replace(definition, keys=remaining)
+    return replace(definition, keys=remaining, text_key=definition.known_text_key)
 
 
 def _needs_length(field: Field, key: Key, mariadb: bool) -> None:

@@ -287,6 +287,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
         for item in facts["columns"]
     ]
     keys = tuple(UniqueKey(item["name"], tuple(item["columns"])) for item in facts["unique_keys"])
+    text_key = facts.get("text_key")
     return Table(
         TableId(**facts["id"]),
         tuple(columns),
@@ -295,6 +296,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
         keys,
         facts.get("charset", ""),
         facts.get("comment", ""),
+        None if text_key is None else tuple(text_key),
     )
 
 

@@ -198,7 +198,7 @@ class _Statement:
                 new = without_key(old, name)
             elif old is not None:
                 key = Key(name, kind.lower() or "index", tuple(words.names_in_brackets()))
-                new = finished(old, Items(keys=[key]), mariadb=self.known.server.mariadb)
+                new = finished(old.with_text_keys([key]), Items(keys=[key]), mariadb=self.known.server.mariadb)
         kinds = K.DROP_INDEX if verb == "DROP" else K.CREATE_INDEX
         return Change(kinds, id.database, (TableChange(id, id, new),))
 

@@ -177,7 +177,7 @@ class Tables:
                 reshaped.append(TableRows(definition.table(), rows))
             tracked.define(definition, rows)
         self.tracked[item.after] = tracked
-        return (tracked.table if change.kind in (K.CREATE_INDEX, K.DROP_INDEX) else before), tracked.table
+        return (tracked.table if change.kind is K.DROP_INDEX else before), tracked.table
 
     def _defined(
         self, item: TableChange, old: TrackedRows | None, *, is_last: bool, renamed: bool
@@ -326,9 +326,16 @@ def spelled(reported: Definition, known: Sequence[Definition], server: Server) -
         charset=charset,
         collation=reported.collation or ("" if first is None else first.collation),
         comment=reported.comment if reported.collation or first is None else first.comment,
+        text_key=None if first is None else _known_key(first, reported),
         foreign=() if first is None else first.foreign,
         checks=() if first is None else first.checks,
     )
+
+
+def _known_key(known: Definition, reported: Definition) -> tuple[str, ...] | None:
+    """The key that readers of the texts know, if the table has its columns."""
+    is_there = known.text_key is not None and all(reported.position(name) is not None for name in known.text_key)
+    return known.text_key if is_there else None
 
 
 def _same_charset(name: str) -> str:

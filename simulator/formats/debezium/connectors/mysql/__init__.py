@@ -152,7 +152,7 @@ class MysqlConnector(DdlConnector):
     def published(self, event: SchemaChange) -> Iterator[Published]:
         if isinstance(event, SnapshotOpened):
             return statements.opened(event, COLLATIONS.get(str(self.source), "utf8mb4_general_ci"))
-        return statements.published(event)
+        return statements.published(event, self.table_key)
 
     @property
     def statements(self) -> frozenset[SchemaChangeKind]:
@@ -187,8 +187,8 @@ class MysqlConnector(DdlConnector):
         return read.name, read.length, read.scale
 
     def table_key(self, table: Table) -> tuple[str, ...]:
-        """The primary key, else the first unique key without nulls."""
-        return table.row_key
+        """The key that the parser knows, else the primary key, else the first unique key without nulls."""
+        return table.row_key if table.text_key is None else table.text_key
 
     def table_charset(self, table: Table) -> str | None:
         return default(table)

@@ -3,7 +3,8 @@
 | statement | messages |
 | --- | --- |
 | CREATE TABLE; ALTER TABLE, whatever it does | one: CREATE, or ALTER with the table after it |
-| CREATE INDEX, DROP INDEX | one without changes |
+| CREATE UNIQUE INDEX of columns, of a table without a key | one: ALTER with the table after it |
+| other CREATE INDEX, DROP INDEX | one without changes |
 | RENAME TABLE | one for each table, with a text of its own in lower case: ALTER with the new name |
 | DROP TABLE | one for each table, with a text of its own |
 | of databases; of events; FLUSH | one without changes |
@@ -14,7 +15,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from simulator.formats.debezium.connectors.connector import Published, SnapshotOpened, TableChange, members_of
@@ -33,6 +34,8 @@ _TOKENS: Final = re.compile(
     r"""|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[^\s/*\#'"`-]+|.""",
     re.DOTALL,
 )
+# What the context of CREATE UNIQUE INDEX in the grammar of MySQL leaves out.
+_CREATE: Final = re.compile(r"CREATE(?:\s|/\*.*?\*/)+(?=UNIQUE\b)", re.IGNORECASE | re.DOTALL)
 _IF_EXISTS: Final = re.compile(r"\bTABLE\s+IF\s+EXISTS\b", re.IGNORECASE)
 OF_DATABASE: Final = frozenset({K.CREATE_DATABASE, K.DROP_DATABASE, K.ALTER_DATABASE})
 SILENT: Final = frozenset({K.VIEW, K.ALTER_VIEW, K.ALTER_USER, K.ACCOUNT})
@@ -53,7 +56,8 @@ def parsed_text(sql: str) -> str:
     return sql[words[0][0] : words[-1][1]] if words else sql
 
 
-def published(event: SchemaChange) -> Iterator[Published]:
+def published(event: SchemaChange, known_key: Callable[[Table], tuple[str, ...]]) -> Iterator[Published]:
+    """The messages of a statement. `known_key`: the key of a table that the parser knows."""
     kind = event.statement
     tables = [pair for pair in event.tables if any(pair)]
     if kind is K.TRUNCATE_TABLE:
@@ -82,7 +86,11 @@ def published(event: SchemaChange) -> Iterator[Published]:
     elif tables and tables[0][1] is not None and tables[0][1].columns and kind not in OF_DATABASE:
         table = tables[0][1]
         created = kind is K.CREATE_TABLE
-        if (created and tables[0][0] is not None) or kind in (
+        if kind is K.CREATE_INDEX and _makes_key(event, known_key):
+            text = parsed_text(single_quoted(event.sql))
+            change = _altered(table)
+            yield _message(event, _CREATE.sub("", text, 1), table.id.name, (change,), database=table.id.database)
+        elif (created and tables[0][0] is not None) or kind in (
             K.CREATE_INDEX,
             K.DROP_INDEX,
         ):  # IF NOT EXISTS of a database that exists
@@ -97,6 +105,14 @@ def published(event: SchemaChange) -> Iterator[Published]:
             )
     else:
         yield _message(event, event.sql, None if kind in (K.CREATE_DATABASE, K.DROP_DATABASE) else "")
+
+
+def _makes_key(event: SchemaChange, known_key: Callable[[Table], tuple[str, ...]]) -> bool:
+    """Tests for a unique index of columns, whether they may be null or not, of a table without a key."""
+    before, after = event.tables[0]
+    if before is None or after is None or known_key(before):
+        return False
+    return len(after.unique_keys) > len(before.unique_keys)
 
 
 def opened(event: SnapshotOpened, collation: str) -> Iterator[Published]:
