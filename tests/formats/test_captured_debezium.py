@@ -17,7 +17,6 @@ ENGINE: Final = "the embedded engine does not run the statement, or not with thi
 # Numbers in the capture, which differ from ours or are missing here, by reason.
 EXCEPTIONS: Final = {
     "my80-operations": {
-        "the unique key that stood in for a primary key does not come back with DROP PRIMARY KEY": {299},
         "the client of the capture keeps comments as they are": {344},
         ENGINE: {432, 434, 439, 441, 467, 468},
         "the embedded engine refuses statements about several rows of a partitioned table": {464, 465, 466, 470},
