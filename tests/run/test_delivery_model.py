@@ -67,7 +67,7 @@ def no_options(patch: Patch) -> None:
 
 
 def no_lock(patch: Patch) -> None:
-    patch.setattr(Lock, "_taken", lambda lock: os.open(lock._path, os.O_CREAT | os.O_RDWR))
+    patch.setattr(Lock, "_try_lock", lambda lock: os.open(lock._path, os.O_CREAT | os.O_RDWR))
 
 
 def one_position_for_all_runs(patch: Patch) -> None:
