@@ -192,6 +192,9 @@ class Resumed:
             self._repeated.update(self._sent_before(batch))
             self._mark = replace(self._mark, sent=sent, partitions={**known, **topics}, files=files)
             self.save(sink)
+            if new:  # only then are they its own: before that, another run may have created one
+                sink.make_files(batch)
+                self.save(sink)
 
     def _sent_before(self, batch: MessageBatch) -> dict[Place, int]:
         """Number of messages that an earlier part may have sent, by partition."""

@@ -32,6 +32,8 @@ from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 # Bytes at the end of each file that a resumed run compares with those that it wrote.
 TAIL_BYTES: Final = 1 << 16
 OPTIONS: Final = {"partitions": whole_number(1, MOST_PARTITIONS)}
+# Place of the one file of all topics and partitions.
+WHOLE_STREAM: Final[Place] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class FolderSink(Sink):
         super().__init__()
         self._known = files
         self._uncut = dict(files or {})
-        self._begun: set[str] = set()
+        self._removed: dict[str, FileState] = {}
         self._folder, self._partitions, self._framing, self._part = folder, partitions, framing, part
         self._files: dict[Place, IO[bytes]] = {}
         try:
@@ -164,7 +166,7 @@ class FolderSink(Sink):
             is_empty = not cut and size == len(self._framing.header())
             if is_empty:  # the next run would find a file that is already there
                 self._files.pop(place).close()
-                Path(file.name).unlink(missing_ok=True)
+                self._remove(self.file_name(*place))
             self.ledger.fail(parcel, parcel.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
             self.ledger.fail_open()
             self.ledger.check()
@@ -202,10 +204,12 @@ class FolderSink(Sink):
 
     def _opened(self, path: Path) -> IO[bytes]:
         state = (self._known or {}).get(path.name)
-        if state is not None and state.size:
+        if state is not None and state.tail:
             return path.open("a+b")
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("x+b")
+        # an earlier part that was about to create it may have been killed behind that: it is empty then
+        is_ours = state is not None and path.exists() and not path.stat().st_size
+        file = path.open("a+b" if is_ours else "x+b")
         file.write(self._framing.header())
         return file
 
@@ -215,9 +219,7 @@ class FolderSink(Sink):
             name, state = self._uncut.popitem()
             path = self._folder / name
             try:
-                if not state.size:  # it was noted in the resume file and then created
-                    path.unlink(missing_ok=True)
-                elif path.stat().st_size > state.size:
+                if state.tail and (state.size or path.exists()) and path.stat().st_size > state.size:
                     with path.open("r+b") as file:
                         os.truncate(file.fileno(), state.size)
                         os.fsync(file.fileno())
@@ -226,7 +228,23 @@ class FolderSink(Sink):
 
     def flush(self) -> None:
         self._cut_known()
+        self._remove_empty()
         super().flush()
+
+    def _remove_empty(self) -> None:
+        """Removes files that got no message: a resumed run creates them before it sends."""
+        empty = len(self._framing.header())
+        for place in [place for place, file in self._files.items() if file.tell() <= empty]:
+            self._files.pop(place).close()
+            self._remove(self.file_name(*place))
+        opened = {self.file_name(*place) for place in self._files}
+        for name, state in (self._known or {}).items():
+            if state.tail and state.size <= empty and name not in opened:
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        (self._folder / name).unlink(missing_ok=True)
+        self._removed[name] = FileState(0, "")
 
     def sizes(self) -> Mapping[str, int]:
         """Size of each file in bytes."""
@@ -234,7 +252,7 @@ class FolderSink(Sink):
 
     def files(self) -> Mapping[str, FileState]:
         """State of each file, after syncing them to disk. Raises SinkError."""
-        states = {}
+        states = dict(self._removed)
         try:
             for place, file in self._files.items():
                 file.flush()
@@ -248,16 +266,24 @@ class FolderSink(Sink):
         return states
 
     def new_files(self, batch: MessageBatch) -> Collection[str]:
-        names = {self.file_name(*place) for place, _ in by_partition(batch)} if len(batch) else set()
-        names -= {self.file_name(*place) for place in self._files} | (self._known or {}).keys() | self._begun
+        known = self._known or {}
+        names = {self.file_name(*place) for place in self._places(batch) if place not in self._files}
+        names -= {name for name, state in known.items() if state.tail}
         for name in sorted(names):
-            if (self._folder / name).exists():
+            if (self._folder / name).exists() and name not in known:  # the state of known ones is checked
                 raise SinkError(
                     f"{self._named(self._folder / name)} is already there, and the run that is resumed did not write"
                     " it; move it away."
                 )
-        self._begun |= names
         return names
+
+    def make_files(self, batch: MessageBatch) -> None:
+        for place in self._places(batch):
+            self._file(*place)
+
+    def _places(self, batch: MessageBatch) -> Collection[Place]:
+        """Topic and partition of each file that a batch goes to."""
+        return [place for place, _ in by_partition(batch)] if len(batch) else []
 
     def close(self) -> None:
         self.ledger.fail_open()
@@ -268,11 +294,11 @@ class FolderSink(Sink):
 
 def _check_state(path: Path, state: FileState) -> None:
     """Raises UsageError for a file that does not begin with the bytes that the run wrote, and for one that has more
-    than the run can have written."""
+    than the run can have written. A file that the run had not created yet has no bytes."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size < state.size or (size > state.size and not state.may_grow):
+            if size < state.size or (size > state.size and not (state.may_grow and state.tail)):
                 content = f"{size:,} bytes"
             elif state.size and _tail(file.fileno(), state.size) != state.tail:
                 content = "other bytes before that"
@@ -326,8 +352,11 @@ class FileSink(FolderSink):
     def file_name(self, topic: str, partition: int) -> str:
         return self._path.name
 
+    def _places(self, batch: MessageBatch) -> Collection[Place]:
+        return [WHOLE_STREAM]
+
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        self._write_to(("", 0), batch, parcels[0])
+        self._write_to(WHOLE_STREAM, batch, parcels[0])
         self.ledger.acknowledge_all()
 
 

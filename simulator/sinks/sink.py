@@ -23,7 +23,8 @@ STICKY_TURNS = 64
 @dataclass(frozen=True, slots=True)
 class FileState:
     """State of a file that a run writes: its size in bytes, and the SHA-256 of its last bytes (at most
-    `files.TAIL_BYTES`). `may_grow`: the run may have written more after it kept the state."""
+    `files.TAIL_BYTES`), empty before the run has created it. `may_grow`: the run may have written more after it kept
+    the state."""
 
     size: int
     tail: str
@@ -100,6 +101,9 @@ class Sink(ABC):
     def new_files(self, batch: MessageBatch) -> Collection[str]:
         """Files that sending this batch will create. Raises SinkError if one exists that the run did not write."""
         return ()
+
+    def make_files(self, batch: MessageBatch) -> None:  # noqa: B027 - only sinks that write files have them
+        """Creates the files of a batch, once a resume file names them. Raises SinkError."""
 
     @property
     def trouble(self) -> str | None:

@@ -32,6 +32,10 @@ LIMIT = 40_000
 RUN = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit", str(LIMIT)]
 
 
+# Writes of the resume file: before and behind the creation of files, behind the first batch, and before the second.
+NUMBERS: Final = (1, 2, 3, 4)
+
+
 def contents(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
@@ -55,7 +59,7 @@ def test_files_go_on_from_every_position(
     def copy(to: Path, mark: Bookmark) -> None:
         nonlocal written
         write(to, mark)
-        if (written := written + 1) in (1, 4, 5):
+        if (written := written + 1) in NUMBERS:
             shutil.copytree(folder, tmp_path / f"messages{written}")
             shutil.copy(to, tmp_path / f"position{written}")
 
@@ -64,13 +68,13 @@ def test_files_go_on_from_every_position(
     monkeypatch.undo()
     assert written > 6
     assert contents(folder) == whole
-    for number in (1, 4, 5):
+    for number in NUMBERS:
         folder, other = tmp_path / "messages", tmp_path / f"messages{number}"
         shutil.rmtree(folder)
         other.rename(folder)
         for path in folder.iterdir():
             with path.open("ab") as more:
-                more.write(b'{"half a mess' if number % 2 else b"")  # the file is written before and after a batch
+                more.write(b'{"half a mess' if number % 2 == 0 else b"")
         shutil.copy(tmp_path / f"position{number}", file)
         command(*RUN, "--to", f"file:{folder}?partitions=3", "--resume", file, status=0)
         assert contents(folder) == whole, number

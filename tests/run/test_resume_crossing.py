@@ -24,10 +24,16 @@ from simulator.run.plan import Limits
 from simulator.run.session import identity as identity_of
 from simulator.sinks import parse_target
 from simulator.sinks.files import FolderSink
+from simulator.sinks.framing import Lines
 from simulator.sinks.kafka import url as kafka
 from simulator.sinks.rabbitmq import url as rabbitmq
 from simulator.sinks.rocketmq import url as rocketmq
 from simulator.sinks.sink import FileState
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
 
 RUN: Final = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit"]
 
@@ -40,6 +46,7 @@ def contents(folder: Path) -> dict[str, str]:
 DECIDING: Final = [
     (["--envelope"], "", "envelope 'false', and this one has 'true'"),
     (["--clock", "wall"], "", "--clock 'simulated', and this one has 'wall'"),
+    (["--faults", "duplicates"], "", "--faults not set, and this one has 'duplicates'"),
     ([], "more", "destination 'file:{folder}', and this one has 'file:{folder}more'"),
 ]
 
@@ -53,6 +60,16 @@ def test_all_that_decides_bytes_and_places_is_compared(command: Command, tmp_pat
         assert f"that run had {said.format(folder=folder)}; give the same again" in done.err
     assert [path.name for path in folder.iterdir()] == ["dts-0.jsonl"]
     assert not (tmp_path / "messagesmore").exists()
+
+
+def test_the_identity_of_a_job() -> None:
+    """What `--force` and `--set` change is in members of their own."""
+    job = open_job("orders", "canal-json")
+    fewer_rows = open_job("orders", "canal-json", settings=["tables.customers.rows=9"])
+    first = identity_of(job, Limits(), {})
+    for name, other in (("--force", replace(job, force=True)), ("fingerprint of the scenario", fewer_rows)):
+        changed = identity_of(other, Limits(), {})
+        assert {member for member in changed if first.get(member) != changed[member]} == {name}
 
 
 def test_the_identity_of_a_destination() -> None:
@@ -126,6 +143,61 @@ def test_no_file_is_touched_that_the_run_did_not_write(command: Command, tmp_pat
     assert (folder / foreign).read_text() == "not ours\n"
 
 
+@pytest.mark.parametrize("ended", ["before its file", "behind its file"])
+def test_a_file_that_a_run_was_about_to_create(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    """A run is killed between the note of a new file and its creation, or before the note that it is created: another
+    run writes the file, or finds it; the first run goes on where nobody did."""
+    folder, written = tmp_path / "messages", 0
+    write, to = bookmark.write, ["--to", f"file:{folder}"]
+
+    def killed(file: Path, mark: bookmark.Bookmark) -> None:
+        nonlocal written
+        if (written := written + 1) == 1:
+            write(file, mark)
+        if written > 1 or ended == "before its file":
+            raise Killed
+
+    monkeypatch.setattr(bookmark, "write", killed)
+    resumed = [*RUN, "100", *to, "--resume", tmp_path / "position"]
+    with pytest.raises(Killed):
+        command(*resumed)
+    monkeypatch.undo()
+    if ended == "before its file":
+        command(*RUN, "20", *to, status=0)
+        before = contents(folder)
+        assert f"of {folder}/dts-0.jsonl, and there is " in command(*resumed, status=2).err
+        assert contents(folder) == before
+        (folder / "dts-0.jsonl").unlink()
+    else:
+        assert "dts-0.jsonl is already there" in command(*RUN, "20", *to, status=1).err
+    command(*resumed, status=0)
+    command(*RUN, "100", "--to", f"file:{tmp_path / 'whole'}", status=0)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def test_files_without_a_message_are_removed_at_the_end(tmp_path: Path) -> None:
+    """A run with a rate creates the files of the messages that are due soon, and may end before them."""
+    job = open_job("crud", "canal-json")
+    renderer = job.renderer(lambda topic: 1)
+    batches = [renderer.render_block(block) for block in job.plan(Limits(turns=40), most_turns=4).blocks()]
+    batch, later = (each for each in batches[:2] if each is not None)
+    with FolderSink(tmp_path, 1, Lines()) as sink:
+        sink.make_files(later)
+        (name,) = sink.files()
+        assert (tmp_path / name).read_bytes() == b""
+        sink.flush()
+        assert sink.files() == {name: FileState(0, "")}
+        assert not (tmp_path / name).exists()
+    with FolderSink(tmp_path, 1, Lines(), {name: FileState(0, "")}) as sink:
+        assert list(sink.new_files(batch)) == [name]
+        sink.make_files(batch)
+        sink.send(batch)
+        sink.flush()
+        assert sink.files()[name].size == (tmp_path / name).stat().st_size > 0
+
+
 def test_a_resume_file_is_a_regular_file(command: Command, tmp_path: Path) -> None:
     """Reading some devices never ends."""
     pipe = tmp_path / "pipe"
@@ -181,7 +253,7 @@ def test_an_end_at_the_position(command: Command, tmp_path: Path) -> None:
     assert mark is not None
     assert mark.sent is not None
     # as it is while a second batch is written, which begins a file
-    noted = {**mark.files, "dts-7.jsonl": FileState(0, "")}
+    noted = {**mark.files, "dts-7.jsonl": FileState(0, hashlib.sha256().hexdigest())}
     sent = OrderKey(1, mark.sent.turn + 9, 0)
     bookmark.write(file, replace(mark, sent=sent, files=noted, done=False))
     for name in (*mark.files, "dts-7.jsonl"):

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 from command import Command
 
+from simulator.errors import UsageError
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
 
@@ -170,6 +171,25 @@ def test_a_checkpoint_goes_on_with_its_own_stream_alone(spark: Any, scenario: st
     found = spark.read.parquet(str(tmp_path / "out")).orderBy("position").toArrow()
     wanted = open_job(scenario, "canal-json").messages(Limits(turns=40))
     assert found["value"].to_pylist() == [message.value for message in wanted]
+
+
+def test_an_offset_of_another_stream_is_refused(scenario: str) -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+    from simulator.spark import CdcSimDataSource
+
+    def reader(**other: str) -> Any:
+        source = CdcSimDataSource({"scenario": scenario, "format": "canal-json", **other})
+        return source.streamReader(source.schema())
+
+    first = reader()
+    start = first.initialOffset()
+    end = first.latestOffset(start, ReadAllAvailable())
+    for offset in (start, end):
+        with pytest.raises(UsageError, match="of another stream: that run had seed '1', and this one has '9'"):
+            reader(seed="9").latestOffset(offset, ReadAllAvailable())
+    with pytest.raises(UsageError, match="of another stream: that run had partitions '1', and this one has '4'"):
+        reader(partitions="4").partitions(start, end)
 
 
 def test_faults_of_a_stream_are_those_of_a_local_run(spark: Any, scenario: str, tmp_path: Path) -> None:

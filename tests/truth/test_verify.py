@@ -14,11 +14,12 @@ import pytest
 from command import Command, cdcsim
 
 import simulator
+from simulator.errors import UsageError
 from simulator.run.job import open_job
 from simulator.run.processes.workers import Workers
-from simulator.run.request import Span
+from simulator.run.request import Span, Subject
 from simulator.truth.verify.findings import Wrong
-from simulator.truth.verify.verify import verify_job
+from simulator.truth.verify.verify import recorded, verify_job
 
 BINARY = ("cloudcanal-dts-avro", "debezium-avro", "drs-avro", "dts-avro")
 
@@ -74,23 +75,33 @@ def test_a_record_says_what_was_sent(tmp_path: Path, command: Command) -> None:
         assert words in command("verify", *run, "--from", to, "--record", record, *wrong, status=2).err
 
 
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [("run", {}), ("next_turn", "x"), ("version", 2), ("run", {"broker": "kafka"}), ("format", None)],
-)
-def test_what_is_no_record(entry: str, value: Any, tmp_path: Path, command: Command) -> None:
+def test_damaged_records(tmp_path: Path, command: Command) -> None:
+    """Cut, of another version, nested without end, members missing or of another type: one sentence."""
+    file = tmp_path / "run.json"
     run = ["crud", "-f", "canal-json", "--limit", "9", "--to", f"file:{tmp_path}/out"]
-    command("run", *run, "--record", f"{tmp_path}/run.json", status=0)
-    facts = json.loads((tmp_path / "run.json").read_bytes())
-    changed = {**facts, entry: value}
-    if value is None:
-        del changed[entry]
-    (tmp_path / "run.json").write_text(json.dumps(changed))
-    verify = ["crud", "-f", "canal-json", "--from", f"file:{tmp_path}/out", "--record", f"{tmp_path}/run.json"]
-    assert (
-        "run.json: it is no record of a run, as `cdcsim run --record` writes"
-        in command("verify", *verify, status=2).err
-    )
+    command("run", *run, "--record", file, status=0)
+    text = file.read_bytes()
+    facts = json.loads(text)
+    subject, span = Subject("crud", "canal-json"), Span()
+    assert recorded(file, subject, span)[1].turns == 9
+    needed = ("version", "run", "scenario", "format", "source", "seed", "first_turn", "next_turn")
+    damaged = [{**facts, name: other} for name in needed for other in (None, [], {}, True, 0.5)]
+    damaged += [
+        {**facts, "next_turn": -1},
+        {**facts, "first_turn": 10},
+        {**facts, "seed": "1"},
+        {**facts, "version": 2},
+    ]
+    damaged += [{**facts, "run": {**facts["run"], name: other}} for name in facts["run"] for other in (None, 7, [])]
+    damaged += [{name: facts[name] for name in facts if name != left_out} for left_out in needed]
+    documents = [json.dumps(document).encode() for document in damaged if document != facts]
+    documents += [text[: len(text) * part // 9] for part in range(9)]
+    for document in (*documents, b"[" * 100_000, b"[]", b"7", b"null", b"\xff"):
+        file.write_bytes(document)
+        with pytest.raises(UsageError, match=r"run\.json: it is no record of a run, as `cdcsim run --record` writes"):
+            recorded(file, subject, span)
+    done = command("verify", *run[:3], "--from", f"file:{tmp_path}/out", "--record", file, status=2)
+    assert done.err == f"cdcsim: --record {file}: it is no record of a run, as `cdcsim run --record` writes them.\n"
 
 
 def lines_of(path: Path) -> list[bytes]:

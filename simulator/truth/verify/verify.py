@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from simulator.errors import SimulatorError, SinkError, UsageError
 from simulator.model import OrderKey
@@ -29,10 +30,13 @@ WRONG: Final[Mapping[str, Wrong]] = {
     **dict.fromkeys(("poison", "truncated", "malformed", "wrong-schema-id"), Wrong.UNDECODABLE),
     **dict.fromkeys(("unknown-column", "unknown-type", "missing-old", "unavailable"), Wrong.ALTERED),
 }
-# Entries of a run's record, and the options that could contradict them.
+# Members of a run's record that a check needs: those of the run's identity are texts.
 VERSION: Final = 1
-TURNS: Final = ("first_turn", "next_turn")
-RUN: Final = ("broker", "route", "snapshot", "fingerprint of the scenario")
+MEMBERS: Final[Mapping[str, type]] = {
+    "version": int, "scenario": str, "format": str, "source": str, "seed": int, "first_turn": int, "next_turn": int,
+    "run": dict,
+}  # fmt: skip
+RUN: Final = {"broker", "route", "snapshot", "fingerprint of the scenario"}
 
 
 def verify_job(
@@ -138,15 +142,16 @@ def recorded(path: Path, subject: Subject, span: Span) -> tuple[Subject, Span, s
 def _read(path: Path) -> dict[str, Any]:
     """Reads a record. Raises UsageError if the file is none."""
     try:
-        facts = json.loads(path.read_bytes())
+        facts = dict(orjson.loads(path.read_bytes()))
         run = facts["run"]
-        is_whole = facts["version"] == VERSION and all(isinstance(facts[name], int) for name in TURNS)
         if (
-            is_whole
-            and all(isinstance(run[name], str) for name in RUN)
-            and {"format", "source", "seed"} <= facts.keys()
+            facts["version"] == VERSION
+            and all(type(facts[name]) is kind for name, kind in MEMBERS.items())
+            and run.keys() >= RUN
+            and all(isinstance(text, str) for text in run.values())
+            and 0 <= facts["first_turn"] <= facts["next_turn"]
         ):
-            return dict(facts)
+            return facts
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise UsageError(f"--record {path}: it is no record of a run, as `cdcsim run --record` writes them.")
