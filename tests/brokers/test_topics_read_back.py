@@ -19,6 +19,7 @@ from simulator.cli.commands.decode import decode
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.sinks import open_sink
+from simulator.sinks.kafka.consumer import Consumer
 from simulator.truth.verify.findings import Wrong
 from simulator.truth.verify.opening import open_reader
 
@@ -69,6 +70,26 @@ def test_a_commit_at_the_last_moment_is_waited_for(kafka: str, url: str) -> None
             values += records.column("value").to_pylist()
     commit.join()
     assert values[-1] == b"last"
+
+
+@KAFKA
+def test_a_topic_that_others_write_to(kafka: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes after reading began is not read, although the end of a partition never comes."""
+    producer = Producer({"bootstrap.servers": kafka})
+
+    def start(consumer: Consumer, topic: str, partition: int, offset: int) -> None:
+        for _ in range(3):
+            producer.produce(topic, b"late", partition=partition)
+        producer.flush()
+        begin(consumer, topic, partition, offset)
+
+    begin = Consumer.start
+    simulator.publish("orders", "canal-json", url, turns=100, **RUN)
+    monkeypatch.setattr(Consumer, "start", start)
+    for late in (0, 9):
+        verdict = simulator.verify("orders", "canal-json", url, turns=100, **RUN)
+        assert verdict.read - verdict.right == late, str(verdict)
+        assert verdict.right == verdict.expected > 100
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from confluent_kafka import KafkaError
 from confluent_kafka import Producer as ClientProducer
@@ -59,6 +61,7 @@ def test_columns_of_a_partition(compiled: bool, cluster: MockCluster, monkeypatc
             (row["value"], row["key"], [(header["name"], header["value"]) for header in row["headers"]]) for row in rows
         ] == SENT
         assert all(part.records.num_rows <= 2 for part in parts)
+        assert np.concatenate([part.offsets for part in parts]).tolist() == [*range(len(SENT))]
         assert parts[-1].error is not None
         assert parts[-1].error[0] == KafkaError._PARTITION_EOF
     finally:
@@ -88,3 +91,19 @@ def test_a_consumer_is_closed_while_another_thread_waits(cluster: MockCluster) -
         consumer.close()
         with pytest.raises(RuntimeError, match="the consumer is closed"):
             waits.result()
+
+
+def test_names_of_headers_that_are_not_utf_8() -> None:
+    """Clients of C write them; they are made here with librdkafka's functions."""
+    consumer = Consumer({})
+    library = consumer._lib
+    create, add, destroy = (library[f"rd_kafka_{name}"] for name in ("headers_new", "header_add", "headers_destroy"))
+    create.restype, size = ctypes.c_void_p, ctypes.c_ssize_t
+    headers = ctypes.c_void_p(create(ctypes.c_size_t(1)))
+    try:
+        add(headers, b"\xff", size(1), b"\xfe", size(1))
+        assert headers.value is not None
+        assert consumer._pairs(headers.value) == [{"name": "\ufffd", "value": b"\xfe"}]
+    finally:
+        destroy(headers)
+        consumer.close()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.native.calls import Addresses, each, joined, results
@@ -17,13 +18,14 @@ from simulator.sinks.kafka.messages import Array
 from simulator.sinks.reading import HEADERS
 
 SCHEMA: Final = pa.schema([("value", pa.binary()), ("key", pa.binary()), ("headers", HEADERS)])
-NOTHING: Final = pa.RecordBatch.from_pylist([], SCHEMA)
+NOTHING: Final = (pa.RecordBatch.from_pylist([], SCHEMA), np.zeros(0, np.int64))
 
 
 class Taken(NamedTuple):
-    """Messages of a partition, and the error behind them: its code and text."""
+    """Messages of a partition, their offsets, and the error behind them: its code and text."""
 
     records: pa.RecordBatch
+    offsets: npt.NDArray[np.int64]
     error: tuple[int, str] | None
 
 
@@ -64,11 +66,11 @@ class Consumer(Client):
             taken = lib.rd_kafka_consume_batch(self.topic(topic), partition, wait_ms, messages.ctypes.data, count)
             if taken < 0:
                 code = lib.rd_kafka_last_error()
-                return Taken(NOTHING, (code, lib.rd_kafka_err2str(code).decode()))
+                return Taken(*NOTHING, (code, lib.rd_kafka_err2str(code).decode()))
             if taken:
                 break
         else:
-            return Taken(NOTHING, None)
+            return Taken(*NOTHING, None)
         messages = messages[:taken]
         try:
             return self._copied(messages)
@@ -85,7 +87,8 @@ class Consumer(Client):
             error = int(first["error"]), text.decode(errors="replace")
             messages, structures = messages[: wrong[0]], structures[: wrong[0]]
         columns = [_binary(structures, "value"), _binary(structures, "key"), self._headers(messages)]
-        return Taken(pa.RecordBatch.from_arrays(columns, schema=SCHEMA), error)
+        records = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+        return Taken(records, structures["offset"].copy(), error)
 
     def _headers(self, messages: Addresses) -> pa.Array:
         lists = results(self._lib.rd_kafka_message_headers, messages)
@@ -101,7 +104,7 @@ class Consumer(Client):
         pointers = ctypes.byref(name), ctypes.byref(value), ctypes.byref(size)
         while not self._lib.rd_kafka_header_get_all(headers, len(pairs), *pointers):
             content = ctypes.string_at(value.value, size.value) if value.value else None
-            pairs.append({"name": (name.value or b"").decode(), "value": content})
+            pairs.append({"name": (name.value or b"").decode(errors="replace"), "value": content})
         return pairs
 
     def close(self) -> None:

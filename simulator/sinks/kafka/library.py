@@ -85,9 +85,9 @@ TOPIC, PARTITION, VALUE, KEY, TICKET, TIMESTAMP, HEADER = 2, 3, 4, 5, 6, 8, 9
 # one that is an error is its text.
 MESSAGE: Final = np.dtype(
     {
-        "names": ["error", "value", "value_size", "key", "key_size", "ticket"],
-        "formats": ["i4", "u8", "u8", "u8", "u8", "u8"],
-        "offsets": [0, 24, 32, 40, 48, 64],
+        "names": ["error", "value", "value_size", "key", "key_size", "offset", "ticket"],
+        "formats": ["i4", "u8", "u8", "u8", "u8", "i8", "u8"],
+        "offsets": [0, 24, 32, 40, 48, 56, 64],
         "itemsize": 72,
     }
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from operator import lt
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
@@ -63,7 +64,8 @@ class KafkaReader(PartitionReader):
         except (confluent_kafka.KafkaException, TypeError, ValueError):
             raise OptionError("librdkafka refuses a setting of the Kafka URL or its properties file.") from None
         self._counts: dict[str, int] = {}
-        self._open: set[Place] = set()  # partitions that may have more messages
+        # Partitions that may have more messages: the offset behind the last one that is read.
+        self._ends: dict[Place, int] = {}
 
     def partitions(self, topic: str) -> int:
         """The topic's partition count; its partitions are read from now on."""
@@ -125,21 +127,22 @@ class KafkaReader(PartitionReader):
                     " before (retention), so nobody can tell whether it was right."
                 )
             if end > 0:
-                self._open.add((topic, partition))
+                self._ends[topic, partition] = end
                 self._consumer.start(topic, partition, first)
 
     def take(self, place: Place, count: int) -> pa.RecordBatch | None:
         """Some of the next messages of a partition; None: there are no more. Raises SinkError."""
         self.partitions(place[0])
         silent = 0.0
-        while place in self._open:
-            records, error = self._consumer.take(*place, min(count, AT_ONCE), POLL_SECS)
-            if error is not None:
-                code, text = error
-                if code != self._kafka.KafkaError._PARTITION_EOF:
-                    raise SinkError(f"{self.name}: reading failed: {text}.")
-                self._open.remove(place)
+        while (end := self._ends.get(place)) is not None:
+            records, positions, error = self._consumer.take(*place, min(count, AT_ONCE), POLL_SECS)
+            if error is not None and error[0] != self._kafka.KafkaError._PARTITION_EOF:
+                raise SinkError(f"{self.name}: reading failed: {error[1]}.")
+            # others may be writing: the partition's end may not come
+            if error is not None or (len(positions) and positions[-1] >= end - 1):
+                del self._ends[place]
                 self._consumer.stop(*place)
+                records = records.slice(0, int(np.searchsorted(positions, end)))
             if records.num_rows:
                 return records
             silent += POLL_SECS
