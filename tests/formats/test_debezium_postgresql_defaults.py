@@ -1,4 +1,4 @@
-"""Defaults of PostgreSQL's columns in schemas, as Debezium's engine 3.6.3 wrote them of a table with these (captured)."""
+"""Defaults of PostgreSQL in schemas, as Debezium's engine 3.6.3 wrote them of a table with these (captured)."""
 
 from __future__ import annotations
 
