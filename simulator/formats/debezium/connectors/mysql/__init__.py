@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -68,6 +69,7 @@ def _in_branch(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
 class MysqlConnector(DdlConnector):
     name: ClassVar[str] = "mysql"
     has_branches: ClassVar[bool] = True  # XA START begins no transaction
+    omitted_in_index: ClassVar[re.Pattern[str] | None] = statements.BEFORE_UNIQUE
     java_class: ClassVar[str] = "io.debezium.connector.mysql.MySqlConnector"
     parts: ClassVar[str] = "{database}.{table}"
     source_schemas: ClassVar[Sequence[tuple[str, Schema]]] = (
@@ -152,7 +154,7 @@ class MysqlConnector(DdlConnector):
     def published(self, event: SchemaChange) -> Iterator[Published]:
         if isinstance(event, SnapshotOpened):
             return statements.opened(event, COLLATIONS.get(str(self.source), "utf8mb4_general_ci"))
-        return statements.published(event, self.table_key)
+        return statements.published(event, self.table_key, self.omitted_in_index)
 
     @property
     def statements(self) -> frozenset[SchemaChangeKind]:
@@ -199,6 +201,7 @@ class MariadbConnector(MysqlConnector):
 
     name: ClassVar[str] = "mariadb"
     has_branches: ClassVar[bool] = False
+    omitted_in_index: ClassVar[re.Pattern[str] | None] = None
     java_class: ClassVar[str] = "io.debezium.connector.mariadb.MariaDbConnector"
 
     @property

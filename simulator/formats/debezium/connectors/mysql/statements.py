@@ -34,8 +34,8 @@ _TOKENS: Final = re.compile(
     r"""|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|[^\s/*\#'"`-]+|.""",
     re.DOTALL,
 )
-# What the context of CREATE UNIQUE INDEX in the grammar of MySQL leaves out.
-_CREATE: Final = re.compile(r"CREATE(?:\s|/\*.*?\*/)+(?=UNIQUE\b)", re.IGNORECASE | re.DOTALL)
+# What the context of CREATE UNIQUE INDEX leaves out in the grammar of MySQL, not in that of MariaDB.
+BEFORE_UNIQUE: Final = re.compile(r"CREATE(?:\s|/\*.*?\*/)+(?=UNIQUE\b)", re.IGNORECASE | re.DOTALL)
 _IF_EXISTS: Final = re.compile(r"\bTABLE\s+IF\s+EXISTS\b", re.IGNORECASE)
 OF_DATABASE: Final = frozenset({K.CREATE_DATABASE, K.DROP_DATABASE, K.ALTER_DATABASE})
 SILENT: Final = frozenset({K.VIEW, K.ALTER_VIEW, K.ALTER_USER, K.ACCOUNT})
@@ -56,8 +56,11 @@ def parsed_text(sql: str) -> str:
     return sql[words[0][0] : words[-1][1]] if words else sql
 
 
-def published(event: SchemaChange, known_key: Callable[[Table], tuple[str, ...]]) -> Iterator[Published]:
-    """The messages of a statement. `known_key`: the key of a table that the parser knows."""
+def published(
+    event: SchemaChange, known_key: Callable[[Table], tuple[str, ...]], omitted: re.Pattern[str] | None
+) -> Iterator[Published]:
+    """The messages of a statement. `known_key`: the key of a table that the parser knows; `omitted` by the text of an
+    index that makes one."""
     kind = event.statement
     tables = [pair for pair in event.tables if any(pair)]
     if kind is K.TRUNCATE_TABLE:
@@ -88,8 +91,8 @@ def published(event: SchemaChange, known_key: Callable[[Table], tuple[str, ...]]
         created = kind is K.CREATE_TABLE
         if kind is K.CREATE_INDEX and _makes_key(event, known_key):
             text = parsed_text(single_quoted(event.sql))
-            change = _altered(table)
-            yield _message(event, _CREATE.sub("", text, 1), table.id.name, (change,), database=table.id.database)
+            text = omitted.sub("", text, 1) if omitted else text
+            yield _message(event, text, table.id.name, (_altered(table),), database=table.id.database)
         elif (created and tables[0][0] is not None) or kind in (
             K.CREATE_INDEX,
             K.DROP_INDEX,
