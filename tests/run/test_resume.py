@@ -22,7 +22,11 @@ from simulator.errors import UsageError
 from simulator.model import OrderKey
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
 from simulator.run.resume import Resumed
+from simulator.sinks.files import FolderSink
+from simulator.sinks.framing import Lines
 from simulator.sinks.ledger import Position
 from simulator.sinks.memory import MemorySink
 from simulator.sinks.sink import FileState
@@ -206,6 +210,72 @@ def test_messages_that_had_arrived_are_looked_for(most: list[float] | None, miss
     refused = pytest.raises(UsageError, match=missed) if missed else nullcontext()
     with Resumed(tmp_path / "position", {}) as resumed, refused:
         resumed.ask(Counting())
+
+
+def test_the_last_key_sent_never_goes_back(tmp_path: Path) -> None:
+    """A part that is killed earlier than the one before it: the next part still counts what that one may have sent."""
+    sent = OrderKey(1, 999, 0)
+    bookmark.write(tmp_path / "position", Bookmark({}, Position(OrderKey(1, 0, 0), {}), sent, {"example": 1}))
+    job = open_job("crud", "canal-json")
+    (batch,) = (job.renderer(lambda topic: 1).render_block(block) for block in job.plan(Limits(turns=8)).blocks())
+    assert batch is not None
+    with Resumed(tmp_path / "position", {}) as resumed:
+        resumed.ask(sink := MemorySink())
+        resumed.sending(batch, sink)
+    mark = bookmark.read(tmp_path / "position")
+    assert mark is not None
+    assert (mark.sent, sum(mark.repeated.values())) == (sent, len(batch))
+
+
+def test_settings_of_places_are_compared(tmp_path: Path) -> None:
+    """Some settings are known only once the sink is open: Kafka's partitioner may come from a file."""
+
+    class Placing(MemorySink):
+        def __init__(self, partitioner: str) -> None:
+            super().__init__()
+            self._partitioner = partitioner
+
+        def settings_of_places(self) -> dict[str, str]:
+            return {"partitioner": self._partitioner}
+
+    mark = Bookmark({}, Position(OrderKey(1, 4, 0), {}), OrderKey(1, 9, 0), settings={"partitioner": "murmur2"})
+    bookmark.write(tmp_path / "position", mark)
+    with Resumed(tmp_path / "position", {}) as resumed:
+        resumed.ask(Placing("murmur2"))
+        with pytest.raises(UsageError, match="that run had partitioner 'murmur2', and this one has 'random'"):
+            resumed.ask(Placing("random"))
+
+
+def test_what_a_position_counts_is_on_the_disk_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files, their names, the position, and its name, in this order; and what is cut off."""
+    steps: list[tuple[str, int]] = []
+    fsync, rename = os.fsync, os.replace
+
+    def syncing(descriptor: int) -> None:
+        steps.append(("sync", os.fstat(descriptor).st_ino))
+        fsync(descriptor)
+
+    def renaming(source: Path, target: Path) -> None:
+        steps.append(("rename", source.stat().st_ino))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(os, "replace", renaming)
+    file, folder = tmp_path / "marks" / "position", tmp_path / "messages"
+    file.parent.mkdir()
+    simulator.publish("crud", "canal-json", f"file:{folder}", limit=10, resume=file)
+    message_file = folder / "example-0.jsonl"
+    steps_of_the_last_write = [
+        ("sync", message_file), ("sync", folder), ("sync", file), ("rename", file), ("sync", file.parent),
+    ]  # fmt: skip
+    assert steps[-5:] == [(step, path.stat().st_ino) for step, path in steps_of_the_last_write]
+    del steps[:]
+    message_file.write_bytes(b"kept\nmore")
+    with FolderSink(
+        folder, 1, Lines(), {message_file.name: FileState(5, hashlib.sha256(b"kept\n").hexdigest())}
+    ) as sink:
+        sink.flush()
+    assert (message_file.read_bytes(), steps) == (b"kept\n", [("sync", message_file.stat().st_ino)])
 
 
 def test_a_record_tells_what_was_sent(command: Command, tmp_path: Path) -> None:
