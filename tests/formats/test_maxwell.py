@@ -82,7 +82,8 @@ def said(message: Message) -> dict[str, Any]:
 
 def test_a_bootstrap_is_framed_by_table() -> None:
     """A start before the first row of a table, and an end behind its last, which have no row and no transaction."""
-    messages = [said(message) for message in sent("tour", limit=3, snapshot=True, start_at=9)]
+    sent_messages = list(sent("tour", limit=3, snapshot=True, start_at=9))
+    messages = [said(message) for message in sent_messages]
     rows = [(message["table"], message["type"]) for message in messages if message["type"].startswith("bootstrap")]
     tables = list(dict.fromkeys(table for table, _ in rows))
     assert len(tables) > 1
@@ -94,6 +95,8 @@ def test_a_bootstrap_is_framed_by_table() -> None:
     assert all(
         message["data"] == {} for message in messages if message["type"] in ("bootstrap-start", "bootstrap-complete")
     )
+    ends = [json.loads(m.key or b"") for m in sent_messages if b'"bootstrap-complete"' in (m.value or b"")]
+    assert [list(key) for key in ends] == [["database", "table", "_uuid"]] * len(tables)  # an end has no key's columns
     assert all("xid" not in message for message in messages if message["type"].startswith("bootstrap"))
     assert "xid" in messages[-1]
 

@@ -34,9 +34,11 @@ class Schema:
 
         >>> print(Schema("int32", "io.debezium.time.Date", 1).json("day"))
         {"type":"int32","optional":false,"name":"io.debezium.time.Date","version":1,"field":"day"}
+        >>> print(Schema("struct").json())
+        {"type":"struct","fields":[],"optional":false}
         """
         members = {"type": quote(self.type, JACKSON_BYTES)}
-        if self.fields:
+        if self.fields or self.type == "struct":
             members["fields"] = "[" + ",".join(schema.json(name) for name, schema in self.fields) + "]"
         if self.items is not None:
             members["items"] = self.items.json()

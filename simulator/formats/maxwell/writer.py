@@ -81,7 +81,8 @@ class Keys:
                 [table.id.database, table.id.name, [{name: None} for name in names]], JACKSON_BYTES
             ).encode()
         members: dict[str, Any] = {"database": table.id.database, "table": table.id.name}
-        members.update(dict.fromkeys(f"pk.{name}" for name in names)) or {"_uuid": random_uuid(table.id, turn, ordinal)}
+        columns: dict[str, Any] = {f"pk.{name}": None for name in names}
+        members |= columns or {"_uuid": random_uuid(table.id, turn, ordinal)}
         return json_text(members, JACKSON_BYTES).encode()
 
     def _value(self, batch: ChangeBatch, position: int) -> list[Piece]:
