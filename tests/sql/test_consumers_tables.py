@@ -69,6 +69,8 @@ def test_a_table_in_a_database(
     (verdict,) = simulation.verify(url)
     assert verdict.ok, str(verdict)
     assert verdict.found == len(rows) > 150
+    with pytest.raises(simulator.UsageError, match="table 'people' cannot be read"):
+        simulation.verify(f"{url}#people")
     cursor.execute("UPDATE users SET balance = balance + 1 WHERE id = %s", (rows[0]["id"],))
     (verdict,) = simulation.verify(url)
     assert verdict.counts == {WrongRow.DIFFERENT: 1}

@@ -342,6 +342,7 @@ def test_a_column_that_is_wrong_in_all_rows_is_a_verdict(orders: Path, tmp_path:
         ("orders={}/empty.csv", "it is empty"),
         ("orders={}/short.csv", "it has no column 'customer_id' of shop.orders"),
         ("orders=sqlite:{}/nothing.db", "there is no file"),
+        ("postgresql://u:hid#den@h/x#o", "--table postgresql://u@h/x#o: say which table 'o' is, as in "),
         ("redis://host/x", "tables are read from files, folders, and sqlite, duckdb, mysql"),
         ("orders=", "name a file, folder or database, as in orders=out/orders.parquet"),
     ],

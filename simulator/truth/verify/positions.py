@@ -16,6 +16,7 @@ from simulator.carriers import storage
 from simulator.errors import UsageError, did_you_mean
 from simulator.model import Column, TableId
 from simulator.run.job import Job
+from simulator.sinks.url import public
 from simulator.stream.engine.block import SnapshotBlock, Stream
 from simulator.truth.expected import border_before
 from simulator.truth.known import KnownRows
@@ -164,8 +165,14 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
             yield named, *_named_there(location, named.id.name)
             continue
         if place.partition(":")[0] in DATABASES:
+            database, own_name = _named_there(place, "")
+            if own_name and len(tables) > 1:
+                raise UsageError(
+                    f"--table {public(place)}: say which table {own_name!r} is, as in"
+                    f" {tables[0].id.name}={public(place)}."
+                )
             for table in tables:
-                yield table, place, table.id.name
+                yield table, database, own_name or table.id.name
             continue
         path = Path(place.removeprefix("file:"))
         if not path.exists():
@@ -188,11 +195,11 @@ def _pairs_of(places: Sequence[str], tables: Sequence[ExpectedTable]) -> Iterato
 
 
 def _named_there(place: str, table: str) -> tuple[str, str]:
-    """A place and the table's name there: `sqlite:FILE#name`, else its own."""
+    """A place and the table's name there: `sqlite:FILE#name`, else its own; a # in a password begins no name."""
     if place.partition(":")[0] not in DATABASES:
         return place, table
     database, mark, name = place.rpartition("#")
-    return (database, name) if mark else (place, table)
+    return (database, name) if mark and "/" not in name else (place, table)
 
 
 def _by_name(tables: Mapping[str, ExpectedTable], name: str) -> ExpectedTable | None:
