@@ -155,7 +155,7 @@ FAULTS: Final = (
     (
         "a consumer ignores deletes, takes old rows",
         "`verify --table` says which change is missing",
-        "truth/test_tables.py::test_wrong_consumers_are_told_why",
+        "truth/test_causes.py::test_wrong_consumers_are_told_why",
     ),
 )
 # Tables of the benchmarks, by their first cells.
