@@ -11,11 +11,11 @@ import subprocess
 import time
 import uuid
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from command import cdcsim, start, summary
 from confluent_kafka import KafkaException
@@ -204,8 +204,9 @@ def test_transactions_that_the_broker_has_forgotten_are_missed(kafka: str, tmp_p
     to = f"kafka://{kafka}/{name}?partitions=1&exactly-once=true"
     arguments = ["run", "crud", "-f", "canal-json", "--to", to, "--resume", file, "--limit"]
     cdcsim(*arguments, "500")
-    facts = orjson.loads(file.read_bytes())
-    file.write_bytes(orjson.dumps({**facts, "run_id": "forgotten"}))
+    mark = bookmark.read(file)
+    assert mark
+    bookmark.write(file, replace(mark, run_id="forgotten"))
     done = cdcsim(*arguments, "1000", status=2)
     assert "were committed, and the broker knows of none: its topics were deleted" in done.stderr
 

@@ -70,7 +70,7 @@ class Catalog:
             ),
             charset=collation.partition("_")[0],
             collation=collation,
-            comment=quote(comment),
+            comment=quote(comment) if comment else "",
         )
 
     def create_table(self, id: TableId) -> str:
@@ -125,7 +125,7 @@ def _field(
         auto="auto_increment" in extra,
         on_update="on update" in extra,
         collation=collation or "",
-        comment=quote(comment),
+        comment=quote(comment) if comment else "",
     )
 
 
