@@ -240,8 +240,11 @@ def test_parquet_of_a_killed_run_is_taken_for_no_table(command: Command, tmp_pat
 
 def test_an_end_before_the_position_is_refused(command: Command, tmp_path: Path) -> None:
     to = ["--to", f"file:{tmp_path / 'messages'}", "--resume", tmp_path / "position"]
-    command(*RUN, "2000", *to, status=0)
-    assert "beyond the end of this one" in command(*RUN, "100", *to, status=2).err
+    run = ["run", "crud", "-f", "canal-json", *to, "--turns"]
+    command(*run, "20", status=0)
+    for turns in (5, 19):
+        done = command(*run, str(turns), status=2)
+        assert f"that run is at turn 19 already, beyond the end of this one, turn {turns - 1}; raise" in done.err
 
 
 def test_an_end_at_the_position(command: Command, tmp_path: Path) -> None:
