@@ -121,7 +121,7 @@ class UniqueKey:
 class Table:
     """One version of a table: columns in table order, primary key in key order. Version 0 is the first. `charset` is
     its default character set, "" if unspecified; `comment` is the literal of its COMMENT, "" without one. `text_key`
-    has the columns of the key that Debezium's parser reads from the statements; None: it did not read them."""
+    has the columns of the key as readers of the statements' texts take it; None: no texts tell it."""
 
     id: TableId
     columns: tuple[Column, ...]
