@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import Any, Final
 
 import fastavro
 import orjson
 
+from simulator.subjects.ids import PREFIX_BYTES, Registered, bare, schema_of
 from simulator.wire.avro import Container
 
 # fastavro takes a hundred times as long over a message as orjson: so many are enough.
@@ -30,13 +32,12 @@ def rowwise(values: Sequence[bytes], container: Container | None) -> Rowwise:
     """Messages as ready-made dicts, and a loop that makes the same bytes of them. Raises SystemExit if it does not."""
     if container is None:
         return Rowwise("orjson", dicts(values), write_json)
-    schema = fastavro.parse_schema(orjson.loads(container.schema))
     # of all batches, so of all kinds
-    made = records(values[:: max(1, len(values) // AVRO_MESSAGES)], schema, container.framing)
+    made = records(values[:: max(1, len(values) // AVRO_MESSAGES)], container)
 
     def write(messages: list[Any]) -> None:
         writer = fastavro.schemaless_writer
-        for message in messages:
+        for schema, message in messages:
             writer(BytesIO(), schema, message)
 
     return Rowwise("fastavro", made, write)
@@ -48,17 +49,27 @@ def write_json(messages: list[Any]) -> None:
         dumps(message)
 
 
-def records(values: Sequence[bytes], schema: Any, framing: int) -> list[Any]:
-    """Messages as ready-made dicts, the branches of unions named, of which fastavro makes the very same bytes."""
+def records(values: Sequence[bytes], container: Container) -> list[tuple[Any, Any]]:
+    """Messages as ready-made dicts, the branches of unions named, of which fastavro makes the very same bytes, each
+    behind its schema."""
     made = []
     for value in values:
+        schema, framing = parsed(container.schema), container.framing
+        if isinstance(container, Registered):
+            schema, framing = parsed(bare(schema_of(value, container.origin))), PREFIX_BYTES
         message = fastavro.schemaless_reader(BytesIO(value[framing:]), schema, None, return_record_name=True)
         again = BytesIO()
         fastavro.schemaless_writer(again, schema, message)
         if again.getvalue() != value[framing:]:
             raise SystemExit(f"fastavro writes this message in other bytes, so it cannot be compared: {value!r}")
-        made.append(message)
+        made.append((schema, message))
     return made
+
+
+@cache
+def parsed(schema: str) -> Any:
+    """A schema of fastavro."""
+    return fastavro.parse_schema(orjson.loads(schema))
 
 
 def dicts(values: Sequence[bytes]) -> list[dict[str, Any]]:
