@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulator.truth.decoders import decode
     from simulator.truth.decoders.change import Change, Mark, Statement
     from simulator.truth.verify.findings import Finding, Verdict
-    from simulator.truth.verify.tables import RowFinding, TableVerdict
+    from simulator.truth.verify.tables.comparer import RowFinding, TableVerdict
 
 __version__ = "0.2.0"
 
@@ -47,7 +47,7 @@ _NAMES = {
     "simulator.truth.decoders": ("decode",),
     "simulator.truth.decoders.change": ("Change", "Mark", "Statement"),
     "simulator.truth.verify.findings": ("Finding", "Verdict"),
-    "simulator.truth.verify.tables": ("RowFinding", "TableVerdict"),
+    "simulator.truth.verify.tables.comparer": ("RowFinding", "TableVerdict"),
 }
 
 __all__ = [

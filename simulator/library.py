@@ -30,12 +30,12 @@ from simulator.stream.engine.block import Block
 from simulator.truth.expected import as_table
 from simulator.truth.known import KnownRows
 from simulator.truth.rows import Row, changes, tables_before
-from simulator.truth.verify.cells import find_preset, parse_tolerance
 from simulator.truth.verify.findings import EXAMPLES, Verdict
-from simulator.truth.verify.following import Follower, Patience, parse_patience
-from simulator.truth.verify.positions import compare_tables, expected_tables, only, opened
-from simulator.truth.verify.positions import verify_tables as verify_places
-from simulator.truth.verify.tables import ExpectedTable, TableVerdict
+from simulator.truth.verify.tables.cells import find_preset, parse_tolerance
+from simulator.truth.verify.tables.comparer import ExpectedTable, TableVerdict
+from simulator.truth.verify.tables.following import Follower, Patience, parse_patience
+from simulator.truth.verify.tables.positions import compare_tables, expected_tables, only, opened
+from simulator.truth.verify.tables.positions import verify_tables as verify_places
 from simulator.truth.verify.verify import verify_job
 
 Key: TypeAlias = tuple[str, ...]

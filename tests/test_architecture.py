@@ -54,8 +54,8 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 HOMES: Final = {
     "click": ("cli/*", "compare/terminal.py"),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
-    "deltalake": ("truth/verify/consumed.py", "lazy"),
-    "duckdb": ("truth/verify/consumed.py", "lazy"),
+    "deltalake": ("truth/verify/tables/consumed.py", "lazy"),
+    "duckdb": ("truth/verify/tables/consumed.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
     "fastavro": ("wire/avro.py", "truth/decoders/*", "truth/verify/files.py", "lazy"),
@@ -65,9 +65,9 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
-    "psycopg": ("sql/server/postgresql/*", "truth/verify/consumed.py", "lazy"),
-    "pymysql": ("sql/server/mysql/*", "truth/verify/consumed.py", "lazy"),
-    "pyiceberg": ("truth/verify/consumed.py", "lazy"),
+    "psycopg": ("sql/server/postgresql/*", "truth/verify/tables/consumed.py", "lazy"),
+    "pymysql": ("sql/server/mysql/*", "truth/verify/tables/consumed.py", "lazy"),
+    "pyiceberg": ("truth/verify/tables/consumed.py", "lazy"),
     "pyspark": ("spark/*",),  # at the top of the data source alone: its classes are Spark's
     "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),

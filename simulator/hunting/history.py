@@ -26,7 +26,7 @@ from simulator.stream.engine.block import Block
 from simulator.truth import decoders
 from simulator.truth.decoders.change import Change
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.tables import ExpectedTable
+from simulator.truth.verify.tables.comparer import ExpectedTable
 from simulator.values.draw import below, bits, key
 
 # Whole tables are read before this turn only: later they may have any number of rows.

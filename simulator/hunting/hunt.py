@@ -22,7 +22,7 @@ from simulator.hunting.shrink import shrink
 from simulator.hunting.trial import Failure, UnfitCase, try_case, words_of
 from simulator.model import READ
 from simulator.run.job import job_of
-from simulator.truth.verify.cells import parse_tolerance
+from simulator.truth.verify.tables.cells import parse_tolerance
 
 Outcome = TypeVar("Outcome")
 # Called with the number of cases tried, and the failure that is being made smaller.

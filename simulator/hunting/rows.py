@@ -17,7 +17,7 @@ from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
 from simulator.truth.expected import as_table
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.tables import ExpectedTable
+from simulator.truth.verify.tables.comparer import ExpectedTable
 
 # The identity of a row: its table, and its key as texts.
 Identity: TypeAlias = tuple[str, Key]

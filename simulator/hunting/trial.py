@@ -12,10 +12,10 @@ from simulator.errors import SinkError, UsageError
 from simulator.hunting.case import Case
 from simulator.hunting.consumer import Consumer, ConsumerEnded, Output
 from simulator.hunting.history import History, history_of
-from simulator.truth.verify.cells import Tolerance
-from simulator.truth.verify.consumed import DATABASES, SUFFIXES, Consumed, open_table
-from simulator.truth.verify.positions import in_memory
-from simulator.truth.verify.tables import Comparer, ExpectedTable, TableVerdict, WrongRow
+from simulator.truth.verify.tables.cells import Tolerance
+from simulator.truth.verify.tables.comparer import Comparer, ExpectedTable, TableVerdict, WrongRow
+from simulator.truth.verify.tables.consumed import DATABASES, SUFFIXES, Consumed, open_table
+from simulator.truth.verify.tables.positions import in_memory
 
 # The consumer ended with an error; other kinds are those of rows.
 ENDED: Final = "ended"

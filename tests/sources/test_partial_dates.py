@@ -26,7 +26,7 @@ from simulator.partial_dates import (
     split_us,
 )
 from simulator.sources import find
-from simulator.truth.verify.cells import hashes
+from simulator.truth.verify.tables.cells import hashes
 
 MYSQL: Final = find("mysql")
 

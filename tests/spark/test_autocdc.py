@@ -20,7 +20,7 @@ from command import environment
 
 import simulator
 from simulator.library import Simulation
-from simulator.truth.verify.tables import TableVerdict, WrongRow
+from simulator.truth.verify.tables.comparer import TableVerdict, WrongRow
 
 pytestmark = pytest.mark.spark
 

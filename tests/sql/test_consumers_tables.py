@@ -12,7 +12,7 @@ import pymysql
 import pytest
 
 import simulator
-from simulator.truth.verify.tables import WrongRow
+from simulator.truth.verify.tables.comparer import WrongRow
 
 COLUMNS = (
     "id bigint PRIMARY KEY, name varchar(80), email varchar(120), city varchar(80), age int, balance decimal(12,2), "

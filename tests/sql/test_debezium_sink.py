@@ -20,8 +20,8 @@ import simulator
 from simulator.errors import UsageError
 from simulator.library import expected_of
 from simulator.model import Message
-from simulator.truth.verify.consumed import open_table
-from simulator.truth.verify.tables import Comparer, TableVerdict
+from simulator.truth.verify.tables.comparer import Comparer, TableVerdict
+from simulator.truth.verify.tables.consumed import open_table
 
 pytestmark = [pytest.mark.jvm, pytest.mark.broker("postgresql")]
 

@@ -14,7 +14,7 @@ import pytest
 
 import simulator
 from simulator.library import Simulation
-from simulator.truth.verify.conversions import conversions
+from simulator.truth.verify.tables.conversions import conversions
 
 Rows = dict[str, list[dict[str, Any]]]
 

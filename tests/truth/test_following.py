@@ -19,9 +19,9 @@ from simulator.library import Simulation
 from simulator.pytest_plugin import Cdc
 from simulator.run.job import open_job
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.following import Follower, Patience, Progress, Reached
-from simulator.truth.verify.positions import expected_tables, opened
-from simulator.truth.verify.tables import TableVerdict, WrongRow
+from simulator.truth.verify.tables.comparer import TableVerdict, WrongRow
+from simulator.truth.verify.tables.following import Follower, Patience, Progress, Reached
+from simulator.truth.verify.tables.positions import expected_tables, opened
 
 FORMAT = "dts-canal-json,frac=pad,timestamp_zone=UTC"
 SETTINGS: dict[str, object] = {"tables.users.rows": 300, "rate": 5}
@@ -155,7 +155,7 @@ def test_the_time_is_bounded(run: Simulation, file: Path, command: Command) -> N
 
 def test_the_library_waits_for_a_consumer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A consumer that began with nothing, without a snapshot: half of it is lag and no loss, and then it goes on."""
-    monkeypatch.setattr("simulator.truth.verify.following.PAUSE_SECS", 0.01)
+    monkeypatch.setattr("simulator.truth.verify.tables.following.PAUSE_SECS", 0.01)
     cdc = Cdc("crud", FORMAT, turns=900, limit=None, settings=SETTINGS)
     run, file = simulator.simulate("crud", FORMAT, turns=900, settings=SETTINGS), tmp_path / "consumer.db"
     consumer, place = Consumer(run, file, lambda *_: False), f"sqlite:{file}"

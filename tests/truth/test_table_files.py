@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import simulator
-from simulator.truth.verify.tables import TableVerdict, WrongRow
+from simulator.truth.verify.tables.comparer import TableVerdict, WrongRow
 
 SCRIPT: Final = """
 CREATE DATABASE shop; USE shop;

@@ -21,8 +21,8 @@ from each import each
 import simulator
 from simulator.errors import MissingPackage
 from simulator.pytest_plugin import Cdc
-from simulator.truth.verify.documents import document
-from simulator.truth.verify.tables import TableVerdict, WrongRow
+from simulator.truth.verify.tables.comparer import TableVerdict, WrongRow
+from simulator.truth.verify.tables.documents import document
 
 Rows = dict[str, list[dict[str, Any]]]
 AT = 5_000

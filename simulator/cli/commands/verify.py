@@ -171,9 +171,9 @@ def _verify_tables(
 
     from simulator.cli.progress import Line
     from simulator.run.job import changes_of
-    from simulator.truth.verify.cells import find_preset, parse_tolerance
-    from simulator.truth.verify.following import parse_patience
-    from simulator.truth.verify.positions import verify_tables
+    from simulator.truth.verify.tables.cells import find_preset, parse_tolerance
+    from simulator.truth.verify.tables.following import parse_patience
+    from simulator.truth.verify.tables.positions import verify_tables
 
     if subject.format:
         job = opened(subject)

@@ -17,8 +17,8 @@ from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import as_integers
 from simulator.model import DELETE, INSERT, UPDATE, Kind, OrderKey, SchemaChange, SchemaChangeKind, TableId
 from simulator.stream.engine.block import Stream
-from simulator.truth.verify.cells import Hashes
-from simulator.truth.verify.tables import Cells, Comparer, Explained, WrongRow, cell
+from simulator.truth.verify.tables.cells import Hashes
+from simulator.truth.verify.tables.comparer import Cells, Comparer, Explained, WrongRow, cell
 
 # Number of blocks before the position that are searched for the changes of a row.
 MOST_BLOCKS: Final = 16

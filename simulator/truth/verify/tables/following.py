@@ -22,11 +22,11 @@ from simulator.errors import SinkError, UsageError
 from simulator.run.pacing import parse_duration
 from simulator.stream.engine.block import Stream
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.causes import Causes, blocks_back
-from simulator.truth.verify.cells import Hashes, Tolerance
-from simulator.truth.verify.consumed import Consumed
 from simulator.truth.verify.findings import EXAMPLES
-from simulator.truth.verify.tables import Comparer, ExpectedTable, Side, TableVerdict, WrongRow
+from simulator.truth.verify.tables.causes import Causes, blocks_back
+from simulator.truth.verify.tables.cells import Hashes, Tolerance
+from simulator.truth.verify.tables.comparer import Comparer, ExpectedTable, Side, TableVerdict, WrongRow
+from simulator.truth.verify.tables.consumed import Consumed
 
 QUIET_SECS: Final = 30.0
 TIMEOUT_SECS: Final = 600.0

@@ -20,8 +20,8 @@ from simulator.carriers import as_integers, cut_times, storage
 from simulator.errors import OptionError, did_you_mean
 from simulator.model import Column
 from simulator.sources.source import Source
-from simulator.truth.verify.consumed import text_of
-from simulator.truth.verify.documents import documents
+from simulator.truth.verify.tables.consumed import text_of
+from simulator.truth.verify.tables.documents import documents
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 

@@ -20,12 +20,12 @@ from simulator.sinks.url import public
 from simulator.stream.engine.block import SnapshotBlock, Stream
 from simulator.truth.expected import border_before
 from simulator.truth.known import KnownRows
-from simulator.truth.verify.causes import Causes
-from simulator.truth.verify.cells import Tolerance
-from simulator.truth.verify.consumed import DATABASES, SUFFIXES, Consumed, open_table, rows_of
 from simulator.truth.verify.findings import EXAMPLES
-from simulator.truth.verify.following import Follower, Patience, Progress
-from simulator.truth.verify.tables import Comparer, ExpectedTable, TableVerdict
+from simulator.truth.verify.tables.causes import Causes
+from simulator.truth.verify.tables.cells import Tolerance
+from simulator.truth.verify.tables.comparer import Comparer, ExpectedTable, TableVerdict
+from simulator.truth.verify.tables.consumed import DATABASES, SUFFIXES, Consumed, open_table, rows_of
+from simulator.truth.verify.tables.following import Follower, Patience, Progress
 
 
 def verify_tables(

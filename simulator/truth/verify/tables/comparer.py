@@ -23,10 +23,10 @@ from simulator.carriers import as_integers
 from simulator.errors import UsageError, did_you_mean, short
 from simulator.model import Column, TableId
 from simulator.sources.source import Source
-from simulator.truth.verify.cells import DOCUMENTS, Hashes, Tolerance, as_carrier, hashes
-from simulator.truth.verify.consumed import Consumed
-from simulator.truth.verify.conversions import conversions, difference, in_common, row_text
 from simulator.truth.verify.findings import EXAMPLES
+from simulator.truth.verify.tables.cells import DOCUMENTS, Hashes, Tolerance, as_carrier, hashes
+from simulator.truth.verify.tables.consumed import Consumed
+from simulator.truth.verify.tables.conversions import conversions, difference, in_common, row_text
 
 # With more rows than this, of which none is right, it may be another run.
 FEW: Final = 20
