@@ -1,13 +1,13 @@
 """Calls of another library's functions for many objects, and copies of what they point to; see `calls.c`.
 
-Each has an equivalent in Python, for a library that was not built or that was built from sources without it.
+Each has an equivalent in Python, where the library is not loaded.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections import deque
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +17,12 @@ from simulator.native.library import LIBRARY, memory
 
 Addresses: TypeAlias = npt.NDArray[np.uint64]
 
-_POINTER, _LONG = ctypes.c_void_p, ctypes.c_int64
-
-
-def _declared(name: str, *arguments: Any) -> Any:
-    function = getattr(LIBRARY, name, None)
-    if function is not None:
-        function.restype, function.argtypes = None, arguments
-    return function
-
-
-RESULTS: Final = _declared("cdcsim_results", _POINTER, _POINTER, _LONG, _POINTER)
-EACH: Final = _declared("cdcsim_each", _POINTER, _POINTER, _LONG)
-JOIN: Final = _declared("cdcsim_join", _POINTER, _POINTER, _LONG, _POINTER)
-
 
 def results(function: Any, objects: Addresses) -> Addresses:
     """Calls a function with each object and the address of a result; 0 where it writes none."""
     found = np.zeros(len(objects), np.uint64)
-    if RESULTS is not None:
-        RESULTS(ctypes.cast(function, _POINTER), memory(objects), len(objects), memory(found))
+    if LIBRARY is not None:
+        LIBRARY.cdcsim_results(ctypes.cast(function, ctypes.c_void_p), memory(objects), len(objects), memory(found))
     else:
         starts = range(memory(found), memory(found) + found.nbytes, found.itemsize)
         deque(map(function, objects.tolist(), starts), 0)
@@ -45,16 +31,16 @@ def results(function: Any, objects: Addresses) -> Addresses:
 
 def each(function: Any, objects: Addresses) -> None:
     """Calls a function with each object."""
-    if EACH is not None:
-        EACH(ctypes.cast(function, _POINTER), memory(objects), len(objects))
+    if LIBRARY is not None:
+        LIBRARY.cdcsim_each(ctypes.cast(function, ctypes.c_void_p), memory(objects), len(objects))
     else:
         deque(map(function, objects.tolist()), 0)
 
 
 def joined(starts: Addresses, sizes: npt.NDArray[np.int64]) -> pa.Buffer:
     """A copy of spans of memory, one behind the other."""
-    if JOIN is None:
+    if LIBRARY is None:
         return pa.py_buffer(b"".join(map(ctypes.string_at, starts.tolist(), sizes.tolist())))
     room = pa.allocate_buffer(int(sizes.sum()))
-    JOIN(memory(starts), memory(sizes), len(starts), room.address)
+    LIBRARY.cdcsim_join(memory(starts), memory(sizes), len(starts), room.address)
     return room

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import numpy.typing as npt
 
 # Version of the C interface: a library with another number was built from other sources.
-ABI: Final = 12
+ABI: Final = 13
 # Path of the compiled library.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -67,6 +67,10 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.cdcsim_shuffle.argtypes = [_POINTER, _LONG, _BITS, _BITS, _BITS, _BITS, _LONG, _POINTER]
     library.cdcsim_calls.restype = _POINTER
     library.cdcsim_calls.argtypes = [_POINTER, _POINTER, _POINTER, _LONG, _POINTER, _LONG, _POINTER, _LONG]
+    library.cdcsim_results.restype = library.cdcsim_each.restype = library.cdcsim_join.restype = None
+    library.cdcsim_results.argtypes = [_POINTER, _POINTER, _LONG, _POINTER]
+    library.cdcsim_each.argtypes = [_POINTER, _POINTER, _LONG]
+    library.cdcsim_join.argtypes = [_POINTER, _POINTER, _LONG, _POINTER]
     return library
 
 

@@ -10,7 +10,7 @@
 
 #include "mix.h"
 
-#define ABI 12
+#define ABI 13
 /* Copies go in blocks of this many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 
